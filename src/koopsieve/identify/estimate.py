@@ -1,0 +1,95 @@
+"""What an identifier returns, and what an identifier is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray
+from koopsieve.regression import RegressionStatistics
+
+
+class Status(Enum):
+    """How the inference of one target ended; the value says it in words, and what to do."""
+
+    SETTLED = "Settled."
+    MAX_SWEEPS = (
+        "The updates had not settled after max_sweeps; raise max_sweeps, or remove observables that are nearly copies."
+    )
+    DEGENERATE = (
+        "The target is constant zero or reproduced exactly by the regressors, so its noise cannot be estimated; "
+        "its coefficients are least squares. Nothing needs to be done."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A Koopman matrix inferred from statistics, with what is known about it.
+
+    Parameters
+    ----------
+    coef : array, shape (p, q)
+        The paper's K̂: column j predicts target j from the regressors (observables, then inputs). For spike and slab it
+        is the effective weight γ̂∘μ.
+    inclusion : array, shape (p, q)
+        Probability that regressor i drives target j. Methods that only select give 0 or 1.
+    noise_precision : array, shape (q,)
+        Expected precision ρ of each target's noise, in the data's own units.
+    elbo : array, shape (q,)
+        The evidence (or its lower bound) per target; nan for methods that have none.
+    status : tuple of Status
+        One per target.
+    coef_variance : array, shape (p, q)
+        Posterior variance of each effective weight; zero for methods that have none.
+    sweeps : array of int, shape (q,)
+        Sweeps until settled, per target.
+    agreement : array of int, shape (q,)
+        How many starts ended at the best answer, per target; 1 for methods with one start.
+    regressors, targets : tuple of str
+        Names of the rows and columns of `coef`.
+    """
+
+    coef: FloatArray
+    inclusion: FloatArray
+    noise_precision: FloatArray
+    elbo: FloatArray
+    status: tuple[Status, ...]
+    coef_variance: FloatArray
+    sweeps: IndexArray
+    agreement: IndexArray
+    regressors: tuple[str, ...]
+    targets: tuple[str, ...]
+
+    @property
+    def settled(self) -> bool:
+        """True if no target stopped before its updates settled."""
+        return Status.MAX_SWEEPS not in self.status
+
+    def describe(self) -> str:
+        """Say in one line per kind of ending which targets ended so."""
+        lines = []
+        for kind in Status:
+            names = [name for name, status in zip(self.targets, self.status, strict=True) if status is kind]
+            if names:
+                shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+                lines.append(f"{len(names)} of {len(self.targets)} targets ({shown}): {kind.value}")
+        return "\n".join(lines)
+
+
+class Identifier(Protocol):
+    """Anything that turns statistics into an estimate. It sees no data, and calling it twice gives the same answer."""
+
+    def identify(self, statistics: RegressionStatistics) -> Estimate:
+        """Infer the Koopman matrix of every target."""
+        ...
+
+
+def residual_precision(statistics: RegressionStatistics, coef: FloatArray) -> FloatArray:
+    """Return rows / ‖t − Φ·coef‖² per target: the noise precision that the residual shows (inf for an exact fit)."""
+    gap = statistics.S - statistics.R @ coef
+    with np.errstate(divide="ignore"):
+        precision: FloatArray = statistics.rows / (statistics.leftover + np.einsum("ij,ij->j", gap, gap))
+    return precision

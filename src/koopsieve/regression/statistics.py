@@ -1,0 +1,160 @@
+"""Regression statistics: the triangular factors of the paper's regressions, with the names of what they relate.
+
+`RegressionStatistics` holds the one-step regression of the paper (Section 3): the next lifted state on the lifted
+state and the input. `HorizonStatistics` holds, for the same rows of data, the outputs several steps ahead on the lifted
+state and all inputs up to there. Both merge (chunks, files, workers, late data) and select (a reduced dictionary).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.regression.factor import TriangularFactor
+
+
+@dataclass(frozen=True, eq=False)
+class HorizonStatistics:
+    """The outputs y[k+h], h in `horizons`, regressed on φ(x[k]) and u[k], …, u[k+max(h)−1].
+
+    Columns of the factor: the L observables, then the inputs at k, then at k+1, … . Because a horizon h uses only the
+    inputs before k+h, its regression is the leading L + l·h block of the factor. Targets: for each horizon in order, the
+    outputs in order.
+
+    Parameters
+    ----------
+    factor : TriangularFactor
+        Over p = L + l·max(horizons) regressors and len(horizons)·len(outputs) targets.
+    observables, inputs, outputs : tuple of str
+        Names of the observables, of the inputs (at one instant) and of the outputs.
+    horizons : tuple of int
+        Strictly increasing.
+    """
+
+    factor: TriangularFactor
+    observables: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    horizons: tuple[int, ...]
+
+    def at(self, horizon: int) -> TriangularFactor:
+        """Return the factor of the regression at one horizon: L + l·h regressors, one target per output."""
+        first = self.horizons.index(horizon) * len(self.outputs)
+        columns = slice(first, first + len(self.outputs))
+        p = len(self.observables) + len(self.inputs) * horizon
+        beyond = self.factor.S[p:, columns]
+        leftover = self.factor.leftover[columns] + np.einsum("ij,ij->j", beyond, beyond)
+        return TriangularFactor(self.factor.R[:p, :p], self.factor.S[:p, columns], leftover, self.factor.rows)
+
+    def merge(self, other: HorizonStatistics) -> HorizonStatistics:
+        """Return the statistics of both data sets together."""
+        _require_same("horizons", self.horizons, other.horizons)
+        return replace(self, factor=self.factor.merge(other.factor))
+
+    def select(self, retained: ArrayLike) -> HorizonStatistics:
+        """Return the statistics of the dictionary cut to `retained`; inputs stay."""
+        kept = np.asarray(retained, dtype=np.intp)
+        L, p = len(self.observables), len(self.factor.R)
+        columns = np.concatenate([kept, np.arange(L, p)])
+        factor = self.factor.select(columns, np.arange(self.factor.S.shape[1]))
+        return replace(self, factor=factor, observables=_pick(self.observables, kept))
+
+    def discount(self, forgetting: float) -> HorizonStatistics:
+        """Return the statistics with every row's weight multiplied by `forgetting`."""
+        return replace(self, factor=self.factor.discount(forgetting))
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionStatistics:
+    """The one-step regression T ≈ Φ·K of the paper, compressed: Φ = [lifted states | inputs], T = next lifted states.
+
+    Parameters
+    ----------
+    factor : TriangularFactor
+        Over p = L + l regressors and L targets.
+    observables, inputs : tuple of str
+        Names; regressors are the observables followed by the inputs, targets are the observables.
+    ahead : HorizonStatistics, optional
+        The multi-step regressions of the same data, if `compress` was asked for horizons.
+    """
+
+    factor: TriangularFactor
+    observables: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
+    ahead: HorizonStatistics | None = None
+
+    @property
+    def R(self) -> FloatArray:
+        """Upper triangular factor of the design, shape (L+l, L+l)."""
+        return self.factor.R
+
+    @property
+    def S(self) -> FloatArray:
+        """QᵀT, shape (L+l, L)."""
+        return self.factor.S
+
+    @property
+    def leftover(self) -> FloatArray:
+        """Squared norm of T − QS per target, shape (L,)."""
+        return self.factor.leftover
+
+    @property
+    def rows(self) -> float:
+        """Number of transitions."""
+        return self.factor.rows
+
+    @property
+    def regressors(self) -> tuple[str, ...]:
+        """Names of the columns of the design."""
+        return self.observables + self.inputs
+
+    def merge(self, other: RegressionStatistics) -> RegressionStatistics:
+        """Return the statistics of both data sets together.
+
+        Raises
+        ------
+        KoopsieveError
+            If the two were not made with the same dictionary, inputs and horizons.
+        """
+        _require_same("observables", self.observables, other.observables)
+        _require_same("inputs", self.inputs, other.inputs)
+        if (self.ahead is None) != (other.ahead is None):
+            raise KoopsieveError(
+                "Only one of the two statistics holds horizons. Compress both with the same `horizons`."
+            )
+        ahead = self.ahead and other.ahead and self.ahead.merge(other.ahead)
+        return replace(self, factor=self.factor.merge(other.factor), ahead=ahead)
+
+    def select(self, retained: ArrayLike) -> RegressionStatistics:
+        """Return the statistics of the dictionary cut to `retained`, without data; inputs stay."""
+        kept = np.asarray(retained, dtype=np.intp)
+        columns = np.concatenate([kept, len(self.observables) + np.arange(len(self.inputs))])
+        return replace(
+            self,
+            factor=self.factor.select(columns, kept),
+            observables=_pick(self.observables, kept),
+            ahead=self.ahead and self.ahead.select(kept),
+        )
+
+    def discount(self, forgetting: float) -> RegressionStatistics:
+        """Return the statistics with every row's weight multiplied by `forgetting`, for plants that change slowly."""
+        if not 0 < forgetting <= 1:
+            raise KoopsieveError(f"forgetting must lie in (0, 1]. Got {forgetting}.")
+        ahead = self.ahead and self.ahead.discount(forgetting)
+        return replace(self, factor=self.factor.discount(forgetting), ahead=ahead)
+
+
+def _pick(names: Sequence[str], kept: IndexArray) -> tuple[str, ...]:
+    return tuple(names[i] for i in kept)
+
+
+def _require_same(what: str, mine: Sequence[object], theirs: Sequence[object]) -> None:
+    if tuple(mine) != tuple(theirs):
+        raise KoopsieveError(
+            f"The two statistics have different {what}. Expected {list(mine)[:5]}…, got {list(theirs)[:5]}…. "
+            "Compress both with the same fitted dictionary."
+        )
