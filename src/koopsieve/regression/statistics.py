@@ -22,8 +22,8 @@ class HorizonStatistics:
     """The outputs y[k+h], h in `horizons`, regressed on φ(x[k]) and u[k], …, u[k+max(h)−1].
 
     Columns of the factor: the L observables, then the inputs at k, then at k+1, … . Because a horizon h uses only the
-    inputs before k+h, its regression is the leading L + l·h block of the factor. Targets: for each horizon in order, the
-    outputs in order.
+    inputs before k+h, its regression is the leading L + l·h block of the factor. Targets: for each horizon in order,
+    the outputs in order.
 
     Parameters
     ----------
