@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -14,7 +14,7 @@ Derivative = Callable[[State, State], State]  # (state, input) -> time derivativ
 
 
 def integrate(
-    derivative: Derivative, initial: Sequence[float], inputs: FloatArray, dt: float, max_step: float
+    derivative: Derivative, initial: Iterable[float], inputs: FloatArray, dt: float, max_step: float
 ) -> FloatArray:
     """Return the states at 0, dt, 2·dt, …, one row more than `inputs`, each input row held for one sample.
 
@@ -22,7 +22,7 @@ def integrate(
     ----------
     derivative : callable
         State and input to the state's time derivative, all tuples of floats.
-    initial : sequence of float
+    initial : iterable of float
         State at time zero.
     inputs : array, shape (steps, l)
         Held constant over each sample (l may be zero).

@@ -56,4 +56,5 @@ def _derivative(state: State, _: State) -> State:
 def _on_the_attractor(rng: np.random.Generator) -> FloatArray:
     start = rng.uniform([-15.0, -15.0, 10.0], [15.0, 15.0, 40.0])
     steps = round(_TRANSIENT / _MAX_STEP)
-    return integrate(_derivative, start, np.empty((steps, 0)), _MAX_STEP, _MAX_STEP)[-1]
+    on_attractor: FloatArray = integrate(_derivative, start, np.empty((steps, 0)), _MAX_STEP, _MAX_STEP)[-1]
+    return on_attractor
