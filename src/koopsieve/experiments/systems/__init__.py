@@ -1,5 +1,22 @@
 """The systems of the paper's results section, simulated: functions from a seed to arrays of samples."""
 
 from koopsieve.experiments.systems.lorenz_attractor import lorenz
+from koopsieve.experiments.systems.surface_vehicle_model import (
+    HERON,
+    HERON_QUADRATIC,
+    SurfaceVehicle,
+    random_thrust,
+    surface_vehicle,
+)
+from koopsieve.experiments.systems.wiener_hammerstein_circuit import CircuitRecord, wiener_hammerstein
 
-__all__ = ["lorenz"]
+__all__ = [
+    "HERON",
+    "HERON_QUADRATIC",
+    "CircuitRecord",
+    "SurfaceVehicle",
+    "lorenz",
+    "random_thrust",
+    "surface_vehicle",
+    "wiener_hammerstein",
+]
