@@ -1,0 +1,148 @@
+"""Every statement proved in the paper's Section 3.3, on random dependency graphs and random thresholded models.
+
+Model matrices hold small whole numbers, so that "identical" is tested as equality and ranks are exact.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from koopsieve.reduction import Reduction, ancestors, condense, reduce, strong_components
+
+PROBABILITIES = st.sampled_from([0.0, 0.0, 0.0, 0.009, 0.1, 0.25, 0.5, 0.99, 1.0])
+THRESHOLDS = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.999])
+
+
+@st.composite
+def reductions(draw, largest=10):
+    """A random inclusion matrix with some rows of inputs, reduced."""
+    L, inputs = draw(st.integers(1, largest)), draw(st.integers(0, 2))
+    inclusion = draw(hnp.arrays(float, (L + inputs, L), elements=PROBABILITIES))
+    outputs = draw(st.lists(st.integers(0, L - 1), min_size=1, max_size=3))
+    return reduce(inclusion, outputs, draw(THRESHOLDS))
+
+
+@st.composite
+def thresholded_models(draw):
+    """A reduction and matrices A_ε, B of the full thresholded model (column convention: φ⁺ = Aφ + Bu)."""
+    reduction: Reduction = draw(reductions(largest=6))
+    L, inputs = len(reduction.adjacency), draw(st.integers(0, 2))
+    small = st.integers(-2, 2)
+    weights = draw(hnp.arrays(np.int64, (L, L), elements=small))
+    A = np.where(reduction.adjacency, weights, 0).T
+    return reduction, A, draw(hnp.arrays(np.int64, (L, inputs), elements=small))
+
+
+def plain_search(adjacency, outputs):
+    """Ancestors on the uncondensed graph, node by node."""
+    found, waiting = set(), list(outputs)
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += [i for i in range(len(adjacency)) if adjacency[i, node]]
+    return found
+
+
+def exact_rank(matrix):
+    """Rank over the rationals, by elimination."""
+    rows = [[Fraction(int(value)) for value in row] for row in matrix]
+    rank = 0
+    for column in range(matrix.shape[1]):
+        pivot = next((r for r in range(rank, len(rows)) if rows[r][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for r in range(rank + 1, len(rows)):
+            factor = rows[r][column] / rows[rank][column]
+            rows[r] = [a - factor * b for a, b in zip(rows[r], rows[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+def controllability_matrix(A, B):
+    blocks = [B]
+    for _ in range(len(A) - 1):
+        blocks.append(A @ blocks[-1])
+    return np.hstack(blocks)
+
+
+@given(reductions())
+def test_condensed_search_equals_plain_search(reduction):
+    """Proposition: A(O) = dec(A_C(S_O)); networkx and a plain search are the judges."""
+    graph = nx.from_numpy_array(reduction.adjacency, create_using=nx.DiGraph)
+    expected = set(reduction.outputs).union(*(nx.ancestors(graph, o) for o in reduction.outputs))
+    assert set(reduction.retained.tolist()) == expected == plain_search(reduction.adjacency, reduction.outputs)
+    assert set(ancestors(reduction.adjacency, reduction.outputs).tolist()) == expected
+    assert list(reduction.retained) == sorted(expected)
+    assert sorted([*reduction.retained, *reduction.discarded]) == list(range(len(reduction.adjacency)))
+
+
+@given(reductions())
+def test_components_and_condensation_are_those_of_networkx(reduction):
+    graph = nx.from_numpy_array(reduction.adjacency, create_using=nx.DiGraph)
+    assert {frozenset(c.tolist()) for c in reduction.components} == set(
+        map(frozenset, nx.strongly_connected_components(graph))
+    )
+    judge = nx.condensation(graph, [set(c.tolist()) for c in reduction.components])
+    assert set(zip(*map(np.ndarray.tolist, np.nonzero(reduction.condensation)), strict=True)) == set(judge.edges)
+    assert nx.is_directed_acyclic_graph(nx.from_numpy_array(reduction.condensation, create_using=nx.DiGraph))
+    for number, component in enumerate(reduction.components):
+        assert (reduction.component_of[component] == number).all()
+
+
+@given(hnp.arrays(bool, st.integers(1, 8).map(lambda L: (L, L))))
+def test_condensation_of_a_condensation_is_itself(adjacency):
+    condensation = condense(adjacency, strong_components(adjacency))
+    assert np.array_equal(condense(condensation, strong_components(condensation)), condensation)
+
+
+@given(reductions())
+def test_retained_observables_depend_on_no_discarded_one(reduction):
+    """Lemma (closure): j retained and (i, j) an edge imply i retained."""
+    assert not reduction.adjacency[np.ix_(reduction.discarded, reduction.retained)].any()
+
+
+@given(reductions(largest=7))
+def test_every_closed_set_that_holds_the_outputs_holds_the_retained(reduction):
+    """Lemma (minimality), over all subsets."""
+    L, retained = len(reduction.adjacency), set(reduction.retained.tolist())
+    for size in range(L + 1):
+        for chosen in map(set, combinations(range(L), size)):
+            closed = all(i in chosen for j in chosen for i in range(L) if reduction.adjacency[i, j])
+            if closed and chosen.issuperset(reduction.outputs):
+                assert retained <= chosen
+
+
+@given(thresholded_models(), st.data())
+def test_restriction_preserves_the_retained_trajectory(model, data):
+    """Proposition (output preservation): exact, for any start and any input sequence."""
+    reduction, A, B = model
+    R, steps = reduction.retained, 6
+    small = st.integers(-3, 3)
+    full = data.draw(hnp.arrays(np.int64, len(A), elements=small))
+    inputs = data.draw(hnp.arrays(np.int64, (steps, B.shape[1]), elements=small))
+    reduced = full[R]
+    for u in inputs:
+        full, reduced = A @ full + B @ u, A[np.ix_(R, R)] @ reduced + B[R] @ u
+        assert np.array_equal(full[R], reduced)
+    assert set(reduction.outputs) <= set(R.tolist())
+
+
+@given(thresholded_models())
+def test_controllable_subspace_is_projected(model):
+    """Proposition (controllable subspace): Π_R C_full = C_R."""
+    reduction, A, B = model
+    R = reduction.retained
+    projected = controllability_matrix(A, B)[R]
+    reduced = controllability_matrix(A[np.ix_(R, R)], B[R])
+    rank = exact_rank(reduced)
+    assert exact_rank(projected) == rank
+    assert exact_rank(np.hstack([projected, reduced])) == rank
