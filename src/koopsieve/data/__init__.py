@@ -1,1 +1,6 @@
-"""Placeholder."""
+"""Stage one: measured data become `Trajectories`, checked once; `embed_delays` adds past samples as states."""
+
+from koopsieve.data.delays import embed_delays
+from koopsieve.data.trajectories import Trajectories
+
+__all__ = ["Trajectories", "embed_delays"]

@@ -1,0 +1,92 @@
+"""Delay embedding: columns, names, outputs, and what is refused."""
+
+import numpy as np
+import pytest
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Trajectories, embed_delays
+
+Y = np.random.default_rng(0).normal(size=(12, 2))
+U = np.random.default_rng(1).normal(size=(12, 1))
+MEASURED = Trajectories.from_arrays([Y, Y[:7]], [U, U[:7]], dt=0.2, state_names=["y", "z"], input_names=["u"])
+
+
+def test_columns_and_names_by_hand():
+    embedded = embed_delays(MEASURED, states=2, inputs=3)
+    assert embedded.state_names == (
+        *("y", "z", "y[k-1]", "z[k-1]", "y[k-2]", "z[k-2]"),
+        *("u[k-1]", "u[k-2]", "u[k-3]"),
+    )
+    expected = np.column_stack([Y[3:], Y[2:11], Y[1:10], U[2:11], U[1:10], U[0:9]])
+    np.testing.assert_array_equal(embedded.states[0], expected)
+    np.testing.assert_array_equal(embedded.inputs[0], U[3:11])
+    assert embedded.outputs == (0, 1)
+    assert embedded.input_names == ("u",)
+    assert embedded.dt == 0.2
+    assert [len(x) for x in embedded.states] == [9, 4]
+    assert "outputs y, z" in repr(embedded)
+
+
+def test_delays_of_inputs_alone():
+    embedded = embed_delays(MEASURED, inputs=1)
+    assert embedded.state_names == ("y", "z", "u[k-1]")
+    np.testing.assert_array_equal(embedded.states[1], np.column_stack([Y[1:7], U[:6]]))
+
+
+def test_the_result_is_read_only_and_contiguous():
+    for array in embed_delays(MEASURED, states=1).states:
+        assert array.flags.c_contiguous
+        assert not array.flags.writeable
+
+
+def test_no_delays_change_nothing():
+    assert embed_delays(MEASURED) is MEASURED
+
+
+@pytest.mark.parametrize(
+    "states, inputs, message",
+    [
+        (-1, 0, r"states, the number of delays, must be 0 or more\. Got -1"),
+        (0, 1.5, r"inputs, the number of delays, must be a whole number\. Got 1\.5"),
+        (6, 0, r"With 6 delays an episode needs at least 8 samples\. Too short: episode 1 \(7 samples\)\. .*subset"),
+    ],
+)
+def test_what_is_refused(states, inputs, message):
+    with pytest.raises(KoopsieveError, match=message):
+        embed_delays(MEASURED, states=states, inputs=inputs)
+
+
+def test_the_advice_for_short_episodes_works():
+    trajectories = MEASURED.subset([len(x) >= 8 for x in MEASURED.states])
+    assert len(embed_delays(trajectories, states=6)) == 1
+
+
+def test_many_short_episodes_are_counted():
+    short = MEASURED.subset([1] * 8)
+    with pytest.raises(KoopsieveError, match=r"episode 4 \(7 samples\) and 3 more\."):
+        embed_delays(short, states=10)
+
+
+def test_embedding_twice_is_refused():
+    once = embed_delays(MEASURED, states=1)
+    with pytest.raises(KoopsieveError, match=r"already hold delays: only \['y', 'z'\] of their 4 states"):
+        embed_delays(once, states=1)
+
+
+def test_delayed_inputs_without_inputs_are_refused():
+    with pytest.raises(KoopsieveError, match="inputs=2 delays were asked for, but these trajectories have no inputs"):
+        embed_delays(Trajectories.from_arrays(Y), inputs=2)
+
+
+def test_a_name_already_taken_is_refused():
+    trajectories = Trajectories.from_arrays(Y, state_names=["y", "y[k-1]"])
+    with pytest.raises(KoopsieveError, match=r"'y\[k-1\]' occurs twice"):
+        embed_delays(trajectories, states=1)
+
+
+def test_split_of_embedded_data_shares_no_sample():
+    tagged = Trajectories.from_arrays(np.arange(30.0), np.arange(100.0, 130.0))
+    first, second = embed_delays(tagged, states=1, inputs=3).split(0.5)
+    assert not set(first.states[0].ravel()) & set(second.states[0].ravel())
+    with pytest.raises(KoopsieveError, match="Expected at least 7 samples"):
+        embed_delays(Trajectories.from_arrays(np.arange(9.0), np.arange(9.0)), inputs=3).split(0.5)
