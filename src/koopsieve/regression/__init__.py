@@ -1,6 +1,14 @@
 """Stage three: trajectories and a dictionary become regression statistics; data are touched here for the last time."""
 
+from koopsieve.regression.diagnostics import DesignDiagnostics, condition_number, design_diagnostics
 from koopsieve.regression.factor import TriangularFactor
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics
 
-__all__ = ["HorizonStatistics", "RegressionStatistics", "TriangularFactor"]
+__all__ = [
+    "DesignDiagnostics",
+    "HorizonStatistics",
+    "RegressionStatistics",
+    "TriangularFactor",
+    "condition_number",
+    "design_diagnostics",
+]

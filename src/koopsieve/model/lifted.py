@@ -1,0 +1,209 @@
+"""The lifted linear model: an estimate and its dictionary come in; predictions, spectra and files go out.
+
+φ[k+1] = A φ[k] + B u[k],  y[k] = C φ[k],  φ[k] = φ(x[k])   (the paper's Section 2, in column convention).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.model.lifting import Coefficients, Lifting
+from koopsieve.model.prediction import (
+    Relift,
+    checked_horizon,
+    checked_indices,
+    checked_inputs,
+    checked_starts,
+    chunks,
+    relifting,
+    steps,
+    unchanged,
+)
+from koopsieve.regression import condition_number
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LiftedModel:
+    """A linear predictor in the space of observables.
+
+    Parameters
+    ----------
+    A : array, shape (L, L)
+        The next lifted state from this one.
+    B : array, shape (L, l)
+        The next lifted state from the input; l may be 0.
+    C : array, shape (n_outputs, L)
+        The outputs from the lifted state.
+    dictionary : Dictionary
+        The map φ from states to the L observables.
+    dt : float
+        Sample time.
+    input_names, output_names : tuple of str
+        Names of the columns of B and the rows of C.
+    noise_variance : array, shape (L,), optional
+        Variance of the one-step noise of each observable, if the estimate knew it.
+    """
+
+    A: FloatArray
+    B: FloatArray
+    C: FloatArray
+    dictionary: Lifting
+    dt: float
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    noise_variance: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        L = self.dictionary.size
+        _require_shape("A", self.A, (L, L))
+        _require_shape("B", self.B, (L, len(self.input_names)))
+        _require_shape("C", self.C, (len(self.output_names), L))
+        if self.noise_variance is not None:
+            _require_shape("noise_variance", self.noise_variance, (L,))
+        if not (np.isfinite(self.dt) and self.dt > 0):
+            raise KoopsieveError(f"dt must be a positive sample time. Got {self.dt}.")
+
+    @classmethod
+    def from_estimate(cls, estimate: Coefficients, dictionary: Lifting, dt: float = 1.0) -> LiftedModel:
+        """Build the model of an estimate; the outputs are the dictionary's measured states.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            With coefficients (L + l, L), from statistics made with `dictionary`.
+        dictionary : Dictionary
+            With L observables.
+        dt : float
+            Sample time of the data.
+
+        Raises
+        ------
+        KoopsieveError
+            If estimate and dictionary are not of the same observables, or the dictionary holds no measured state.
+        """
+        L, names = dictionary.size, dictionary.names
+        if estimate.regressors[:L] != names or estimate.coef.shape[1] != L:
+            raise KoopsieveError(
+                f"The estimate was not made with this dictionary. Expected {L} observables {list(names[:5])}…, got "
+                f"{estimate.coef.shape[1]}, {list(estimate.regressors[:5])}…. "
+                "After a reduction pass `dictionary.select(retained)`."
+            )
+        if not dictionary.outputs:
+            raise KoopsieveError(
+                "The dictionary holds no measured state, so the model would have no output. Add a States() block."
+            )
+        outputs = list(dictionary.outputs)
+        with np.errstate(divide="ignore"):
+            variance = 1.0 / estimate.noise_precision
+        return cls(
+            A=np.ascontiguousarray(estimate.coef[:L].T),
+            B=np.ascontiguousarray(estimate.coef[L:].T),
+            C=np.eye(L)[outputs],
+            dictionary=dictionary,
+            dt=float(dt),
+            input_names=tuple(estimate.regressors[L:]),
+            output_names=tuple(names[i] for i in outputs),
+            noise_variance=variance,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the observables."""
+        return self.dictionary.names
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(self.input_names) or "none"
+        return (
+            f"LiftedModel({len(self.A)} observables, outputs: {', '.join(self.output_names)}, inputs: {inputs}, "
+            f"dt={self.dt:g})"
+        )
+
+    def predict(
+        self, x0: ArrayLike, inputs: ArrayLike | None = None, horizon: int = 1, relift: bool = False
+    ) -> FloatArray:
+        """Predict the outputs 1, …, `horizon` steps after each start.
+
+        Parameters
+        ----------
+        x0 : array, shape (n,) or (starts, n)
+            States to start from.
+        inputs : array, shape (horizon, l) or (starts, horizon, l), optional
+            Inputs u[k], …, u[k+horizon−1]; the first form is the same for all starts. May be left out only if the
+            model has none.
+        horizon : int
+            Steps ahead.
+        relift : bool
+            False: the linear prediction, φ lifted once at the start. True: the state is read from the lifted state and
+            lifted anew after every step; needs all state columns among the observables.
+
+        Returns
+        -------
+        array, shape (horizon, n_outputs) or (starts, horizon, n_outputs)
+            Row h−1 is y[k+h]. A model that diverges gives inf or nan.
+
+        Raises
+        ------
+        KoopsieveError
+            If shapes do not fit, inputs are missing, or `relift` cannot read the state.
+        """
+        horizon, starts = checked_horizon(horizon), checked_starts(x0, self.dictionary.state_names)
+        u = checked_inputs(inputs, len(starts), horizon, self.input_names)
+        anew = self._relift(relift)
+        predicted = np.empty((len(starts), horizon, len(self.C)))
+        for part in chunks(len(starts), len(self.A)):
+            sequence = (u[part, h] for h in range(horizon))
+            for h, lifted in enumerate(steps(self.A, self.B, self.dictionary(starts[part]), sequence, anew)):
+                predicted[part, h] = self._read(lifted)
+        return predicted[0] if np.ndim(x0) == 1 else predicted
+
+    def restrict(self, retained: ArrayLike) -> LiftedModel:
+        """Return the block restriction A[R, R], B[R], C[:, R] with the dictionary cut to R, nothing refitted.
+
+        Raises
+        ------
+        KoopsieveError
+            If an output would be lost.
+        """
+        kept = checked_indices(retained, len(self.A))
+        lost = [name for name, row in zip(self.output_names, np.delete(self.C, kept, axis=1), strict=True) if row.any()]
+        if lost:
+            raise KoopsieveError(
+                f"The restriction would lose the outputs {', '.join(lost)}. Keep the observables they read."
+            )
+        return replace(
+            self,
+            A=self.A[np.ix_(kept, kept)],
+            B=self.B[kept],
+            C=self.C[:, kept],
+            dictionary=self.dictionary.select(kept),
+            noise_variance=None if self.noise_variance is None else self.noise_variance[kept],
+        )
+
+    @property
+    def condition_number(self) -> float:
+        """κ(Aᵀ), as the paper reports it; inf when A is singular."""
+        return condition_number(self.A)
+
+    @property
+    def coef_condition_number(self) -> float:
+        """κ of the whole coefficient matrix [Aᵀ; Bᵀ]."""
+        return condition_number(np.hstack([self.A, self.B]))
+
+    def _relift(self, relift: bool) -> Relift:
+        return relifting(self.dictionary) if relift else unchanged
+
+    def _read(self, lifted: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            outputs: FloatArray = lifted @ self.C.T
+        return outputs
+
+
+def _require_shape(name: str, array: FloatArray, expected: tuple[int, ...]) -> None:
+    if array.shape != expected:
+        raise KoopsieveError(
+            f"{name} does not fit the dictionary and the names. Expected {expected}, got {array.shape}."
+        )

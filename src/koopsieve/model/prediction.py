@@ -1,0 +1,121 @@
+"""Steps of the lifted linear system, many starts at once, and the checks of what a user asks to be predicted.
+
+Rows are starts. One step is φ[k+1]ᵀ = φ[k]ᵀAᵀ + u[k]ᵀBᵀ; with `relift` the state is read from the lifted state after
+each step and lifted anew, which leaves the linear subspace but keeps observables and states consistent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.model.lifting import Lifting, state_columns
+
+_CHUNK_BYTES = 32 * 2**20  # of lifted states carried at once
+
+Relift = Callable[[FloatArray], FloatArray]
+
+
+def unchanged(lifted: FloatArray) -> FloatArray:
+    """Return the lifted state as it is: the linear prediction."""
+    return lifted
+
+
+def relifting(dictionary: Lifting) -> Relift:
+    """Return the map that reads the state from the lifted state and lifts it anew; what left the numbers stays nan."""
+    columns = state_columns(dictionary)
+
+    def relift(lifted: FloatArray) -> FloatArray:
+        states = lifted[:, columns]
+        finite = np.isfinite(states).all(axis=1)
+        anew = np.full_like(lifted, np.nan)
+        if finite.any():
+            anew[finite] = dictionary(states[finite])
+        return anew
+
+    return relift
+
+
+def steps(
+    A: FloatArray, B: FloatArray, lifted: FloatArray, inputs: Iterator[FloatArray], relift: Relift
+) -> Iterator[FloatArray]:
+    """Yield the lifted states after each step; a step whose inputs have fewer rows goes on with as many starts."""
+    for u in inputs:
+        with np.errstate(over="ignore", invalid="ignore"):  # an unstable model leaves the numbers, and may say so
+            lifted = lifted[: len(u)] @ A.T + u @ B.T
+        yield lifted
+        with np.errstate(all="ignore"):
+            lifted = relift(lifted)
+
+
+def chunks(starts: int, observables: int) -> Iterator[slice]:
+    """Cut starts into slices whose lifted states fit the memory set aside for them."""
+    rows = max(1, _CHUNK_BYTES // (8 * max(1, observables)))
+    for first in range(0, starts, rows):
+        yield slice(first, min(first + rows, starts))
+
+
+def checked_horizon(horizon: int) -> int:
+    """Return the number of steps ahead, or say that it is not one."""
+    if not isinstance(horizon, int | np.integer) or isinstance(horizon, bool) or horizon < 1:
+        raise KoopsieveError(f"horizon must be a whole number of steps, at least 1. Got {horizon!r}.")
+    return int(horizon)
+
+
+def checked_starts(x0: ArrayLike, state_names: tuple[str, ...]) -> FloatArray:
+    """Return the starts as (starts, n); one start may come as (n,)."""
+    states = _real("x0", x0)
+    n = len(state_names)
+    if states.ndim not in (1, 2) or states.shape[-1] != n:
+        raise KoopsieveError(
+            f"x0 must hold the {n} states {_listed(state_names)}. Expected ({n},) or (starts, {n}), got {states.shape}."
+        )
+    return np.atleast_2d(states)
+
+
+def checked_inputs(inputs: ArrayLike | None, starts: int, horizon: int, input_names: tuple[str, ...]) -> FloatArray:
+    """Return the inputs as (starts, horizon, l); the same inputs for all starts may come as (horizon, l)."""
+    width = len(input_names)
+    if inputs is None:
+        if width:
+            raise KoopsieveError(
+                f"The model has inputs {_listed(input_names)}, and a prediction needs them at every step. "
+                f"Expected inputs of shape ({horizon}, {width}) or ({starts}, {horizon}, {width}), got none."
+            )
+        return np.zeros((starts, horizon, 0))
+    given = _real("inputs", inputs)
+    if given.shape not in ((horizon, width), (starts, horizon, width)):
+        raise KoopsieveError(
+            f"inputs must have one row per step and one column per input {_listed(input_names)}. "
+            f"Expected ({horizon}, {width}) or ({starts}, {horizon}, {width}), got {given.shape}."
+        )
+    return np.broadcast_to(given, (starts, horizon, width))
+
+
+def checked_indices(retained: ArrayLike, observables: int) -> IndexArray:
+    """Return sorted unique indices of observables, or say what is wrong with them."""
+    kept = np.asarray(retained)
+    whole = kept.ndim == 1 and kept.size > 0 and np.issubdtype(kept.dtype, np.integer)
+    if not whole or (np.diff(kept) <= 0).any() or kept[0] < 0 or kept[-1] >= observables:
+        raise KoopsieveError(
+            f"retained must be sorted, unique indices from 0 to {observables - 1}. Got {np.asarray(retained)!r}."
+        )
+    return kept.astype(np.intp)
+
+
+def _real(what: str, values: ArrayLike) -> FloatArray:
+    array = np.asarray(values)
+    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+        raise KoopsieveError(f"{what} must hold real numbers. Got dtype {array.dtype}.")
+    array = array.astype(float, copy=False)
+    if not np.isfinite(array).all():
+        where = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+        raise KoopsieveError(f"{what} must be finite. Got {array[where]} at index {where}.")
+    return array
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return f"({', '.join(names[:8])}{', …' if len(names) > 8 else ''})"

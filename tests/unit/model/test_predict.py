@@ -1,0 +1,239 @@
+"""Predictions against independent simulators of the same linear system, and what `predict` refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import control
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.signal
+
+from koopsieve._types import KoopsieveError
+from koopsieve.model import LiftedModel
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A dictionary written by hand: some states, then their products with the first state."""
+
+    state_names: tuple[str, ...]
+    kept: tuple[int, ...] = ()
+
+    @property
+    def _all_names(self):
+        return (*self.state_names, *(f"{self.state_names[0]}·{name}" for name in self.state_names))
+
+    @property
+    def names(self):
+        return tuple(self._all_names[i] for i in self.kept)
+
+    @property
+    def size(self):
+        return len(self.kept)
+
+    @property
+    def state_positions(self):
+        n = len(self.state_names)
+        return np.array([self.kept.index(i) if i in self.kept else -1 for i in range(n)])
+
+    @property
+    def outputs(self):
+        return tuple(int(i) for i in self.state_positions if i >= 0)
+
+    def __call__(self, states):
+        return np.hstack([states, states[:, :1] * states])[:, list(self.kept)]
+
+    def select(self, retained):
+        return Plain(self.state_names, tuple(self.kept[i] for i in retained))
+
+
+def linear_dictionary(n):
+    return Plain(tuple(f"x{i + 1}" for i in range(n)), tuple(range(n)))
+
+
+def estimate_of(A, B, dictionary, precision=1.0):
+    inputs = tuple(f"u{i + 1}" for i in range(B.shape[1]))
+    return SimpleNamespace(
+        coef=np.vstack([A.T, B.T]), noise_precision=np.full(len(A), precision), regressors=dictionary.names + inputs
+    )
+
+
+@pytest.fixture
+def oscillator():
+    """Two coupled masses with two forces, held over each sample: exactly discretised by the matrix exponential."""
+    K = np.array([[-2.0, 1.0], [1.0, -3.0]])
+    continuous = np.block([[np.zeros((2, 2)), np.eye(2)], [K, -0.1 * np.eye(2)]])
+    forces = np.vstack([np.zeros((2, 2)), [[1.0, 0.2], [0.0, 0.5]]])
+    both = scipy.linalg.expm(0.1 * np.block([[continuous, forces], [np.zeros((2, 6))]]))
+    return both[:4, :4], both[:4, 4:]
+
+
+@pytest.fixture
+def model(oscillator):
+    dictionary = linear_dictionary(4)
+    return LiftedModel.from_estimate(estimate_of(*oscillator, dictionary), dictionary, dt=0.1)
+
+
+def test_coefficients_are_transposed_once(model, oscillator):
+    assert np.array_equal(model.A, oscillator[0])
+    assert np.array_equal(model.B, oscillator[1])
+    assert np.array_equal(model.C, np.eye(4))
+    assert model.output_names == ("x1", "x2", "x3", "x4")
+    assert model.input_names == ("u1", "u2")
+    assert model.names == model.dictionary.names
+
+
+def test_an_exactly_identified_linear_system_is_predicted_exactly(oscillator):
+    A, B = oscillator
+    rng = np.random.default_rng(0)
+    x, u = np.empty((200, 4)), rng.normal(size=(199, 2))
+    x[0] = rng.normal(size=4)
+    for k in range(199):
+        x[k + 1] = A @ x[k] + B @ u[k]
+    coef = np.linalg.lstsq(np.hstack([x[:-1], u]), x[1:], rcond=None)[0]
+    dictionary = linear_dictionary(4)
+    estimate = SimpleNamespace(coef=coef, noise_precision=np.ones(4), regressors=(*dictionary.names, "u1", "u2"))
+    predicted = LiftedModel.from_estimate(estimate, dictionary, dt=0.1).predict(x[0], u, horizon=199)
+    np.testing.assert_allclose(predicted, x[1:], rtol=0, atol=1e-11 * np.abs(x).max())
+
+
+def test_agrees_with_forced_response_of_python_control(model):
+    rng = np.random.default_rng(1)
+    u, x0 = rng.normal(size=(50, 2)), rng.normal(size=4)
+    system = control.ss(model.A, model.B, model.C, 0, dt=0.1)
+    judge = control.forced_response(system, inputs=np.vstack([u, np.zeros(2)]).T, initial_state=x0).outputs.T
+    np.testing.assert_allclose(model.predict(x0, u, horizon=50), judge[1:], rtol=1e-12, atol=1e-12)
+
+
+def test_agrees_with_dlsim_of_scipy(model):
+    rng = np.random.default_rng(2)
+    u, x0 = rng.normal(size=(50, 2)), rng.normal(size=4)
+    _, judge, _ = scipy.signal.dlsim((model.A, model.B, model.C, np.zeros((4, 2)), 0.1), np.vstack([u, u[:1]]), x0=x0)
+    np.testing.assert_allclose(model.predict(x0, u, horizon=50), judge[1:], rtol=1e-12, atol=1e-12)
+
+
+def test_many_starts_equal_one_at_a_time(model, monkeypatch):
+    rng = np.random.default_rng(3)
+    x0, u = rng.normal(size=(7, 4)), rng.normal(size=(7, 5, 2))
+    together = model.predict(x0, u, horizon=5)
+    assert together.shape == (7, 5, 4)
+    for i in range(7):
+        np.testing.assert_allclose(together[i], model.predict(x0[i], u[i], horizon=5), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(model.predict(x0, u[0], horizon=5)[0], together[0], rtol=1e-13, atol=1e-13)
+    monkeypatch.setattr("koopsieve.model.prediction._CHUNK_BYTES", 3 * 4 * 8)
+    np.testing.assert_allclose(model.predict(x0, u, horizon=5), together, rtol=1e-13, atol=1e-13)
+
+
+def bilinear_model(kept=(0, 1, 2, 3)):
+    """An unstable-looking nonlinear lift: x1⁺ = 0.9 x1, x2⁺ = 0.5 x2 + 0.3 x1·x2, with products wrongly frozen."""
+    dictionary = Plain(("x1", "x2"), kept)
+    full = np.array([[0.9, 0, 0, 0], [0, 0.5, 0, 0.3], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=float)
+    A = full[np.ix_(kept, kept)]
+    return LiftedModel.from_estimate(estimate_of(A, np.zeros((len(kept), 0)), dictionary), dictionary)
+
+
+def test_relifting_evaluates_the_dictionary_at_every_step():
+    x0 = np.array([[1.0, 2.0], [-0.5, 0.7]])
+    expected, x = [], x0
+    for _ in range(4):
+        x = np.column_stack([0.9 * x[:, 0], 0.5 * x[:, 1] + 0.3 * x[:, 0] * x[:, 1]])
+        expected.append(x)
+    model = bilinear_model()
+    np.testing.assert_allclose(model.predict(x0, horizon=4, relift=True), np.stack(expected, axis=1), rtol=1e-14)
+    linear = model.predict(x0, horizon=4)
+    np.testing.assert_allclose(linear[:, 0], expected[0], rtol=1e-14)
+    assert not np.allclose(linear[:, 3], expected[3])
+
+
+def test_relifting_needs_every_state():
+    model = bilinear_model(kept=(0, 2, 3))
+    assert model.predict([1.0, 2.0], horizon=2).shape == (2, 1)
+    with pytest.raises(KoopsieveError, match=r"Missing: x2\. Predict with relift=False"):
+        model.predict([1.0, 2.0], horizon=2, relift=True)
+
+
+@pytest.mark.parametrize("relift", [False, True])
+def test_divergence_is_told_by_numbers_and_not_by_warnings(relift):
+    dictionary = Plain(("x1", "x2"), (0, 1, 2, 3))
+    estimate = estimate_of(1e60 * np.ones((4, 4)), np.zeros((4, 0)), dictionary)
+    predicted = LiftedModel.from_estimate(estimate, dictionary).predict(
+        [[1.0, 1.0], [0.0, 0.0]], horizon=9, relift=relift
+    )
+    assert np.isfinite(predicted[0, 0]).all()
+    assert not np.isfinite(predicted[0, -1]).any()
+    assert (predicted[1] == 0).all()
+
+
+def test_restriction_takes_blocks(model):
+    kept = bilinear_model().restrict([0, 1, 3])
+    assert kept.names == ("x1", "x2", "x1·x2")
+    assert np.array_equal(kept.A, bilinear_model().A[np.ix_([0, 1, 3], [0, 1, 3])])
+    np.testing.assert_array_equal(kept.predict([1.0, 2.0], horizon=6), bilinear_model().predict([1.0, 2.0], horizon=6))
+    with pytest.raises(KoopsieveError, match=r"lose the outputs x2\."):
+        bilinear_model().restrict([0, 2, 3])
+    for wrong in ([], [1, 0], [0, 0, 1], [0, 4], [-1, 0], [0.0, 1.0]):
+        with pytest.raises(KoopsieveError, match="sorted, unique"):
+            bilinear_model().restrict(wrong)
+
+
+@pytest.mark.parametrize("x0", [1.0, [1.0, 2.0, 3.0], np.zeros((2, 3)), np.zeros((1, 2, 4))])
+def test_a_start_of_the_wrong_shape_is_refused(model, x0):
+    with pytest.raises(KoopsieveError, match=r"Expected \(4,\) or \(starts, 4\), got"):
+        model.predict(x0, np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize("x0, match", [([1, 2, np.nan, 4], "finite"), ([1j, 0, 0, 0], "real"), (list("abcd"), "real")])
+def test_a_start_that_is_no_number_is_refused(model, x0, match):
+    with pytest.raises(KoopsieveError, match=match):
+        model.predict(x0, np.zeros((1, 2)))
+
+
+def test_missing_inputs_are_refused(model):
+    with pytest.raises(KoopsieveError, match=r"has inputs \(u1, u2\).*got none"):
+        model.predict(np.zeros(4), horizon=3)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 2), (4, 2), (3, 1), (5, 3, 2), (1, 3, 2)])
+def test_inputs_of_the_wrong_shape_are_refused(model, shape):
+    with pytest.raises(KoopsieveError, match=r"Expected \(3, 2\) or \(2, 3, 2\), got"):
+        model.predict(np.zeros((2, 4)), np.zeros(shape), horizon=3)
+
+
+def test_inputs_of_a_model_without_inputs_are_refused():
+    with pytest.raises(KoopsieveError, match=r"Expected \(3, 0\)"):
+        bilinear_model().predict([1.0, 2.0], np.ones((3, 1)), horizon=3)
+    assert bilinear_model().predict([1.0, 2.0], np.ones((3, 0)), horizon=3).shape == (3, 2)
+
+
+@pytest.mark.parametrize("horizon", [0, -1, 1.5, True, "2"])
+def test_a_horizon_that_is_no_number_of_steps_is_refused(model, horizon):
+    with pytest.raises(KoopsieveError, match="at least 1"):
+        model.predict(np.zeros(4), np.zeros((1, 2)), horizon=horizon)
+
+
+def test_estimate_and_dictionary_must_belong_together(oscillator):
+    whole, cut = linear_dictionary(4), linear_dictionary(4).select([0, 1, 2])
+    with pytest.raises(KoopsieveError, match=r"dictionary\.select\(retained\)"):
+        LiftedModel.from_estimate(estimate_of(*oscillator, whole), cut)
+
+
+def test_a_dictionary_without_measured_states_is_refused():
+    dictionary = Plain(("x1", "x2"), (2, 3))
+    with pytest.raises(KoopsieveError, match=r"States\(\)"):
+        LiftedModel.from_estimate(estimate_of(np.eye(2), np.zeros((2, 0)), dictionary), dictionary)
+
+
+@pytest.mark.parametrize("dt", [0.0, -1.0, np.nan, np.inf])
+def test_a_sample_time_that_is_none_is_refused(oscillator, dt):
+    dictionary = linear_dictionary(4)
+    with pytest.raises(KoopsieveError, match="dt"):
+        LiftedModel.from_estimate(estimate_of(*oscillator, dictionary), dictionary, dt=dt)
+
+
+def test_condition_numbers(model):
+    assert model.condition_number == pytest.approx(np.linalg.cond(model.A.T))
+    assert model.coef_condition_number == pytest.approx(np.linalg.cond(np.vstack([model.A.T, model.B.T])))
+    assert bilinear_model().restrict([0, 1]).condition_number == pytest.approx(1.8)
