@@ -1,5 +1,6 @@
 """Stage three: trajectories and a dictionary become regression statistics; data are touched here for the last time."""
 
+from koopsieve.regression.compress import compress
 from koopsieve.regression.diagnostics import DesignDiagnostics, condition_number, design_diagnostics
 from koopsieve.regression.factor import TriangularFactor
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics
@@ -9,6 +10,7 @@ __all__ = [
     "HorizonStatistics",
     "RegressionStatistics",
     "TriangularFactor",
+    "compress",
     "condition_number",
     "design_diagnostics",
 ]

@@ -1,0 +1,118 @@
+"""Observables from elsewhere: a user's function, or any scikit-learn transformer (so a pysindy library too)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.dictionary.observables import Block, Observables, Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Calls(Observables):
+    """Columns of what a callable returns for all states at once.
+
+    A callable cannot be asked for a part of its columns, so it is called whole as long as one of them is kept.
+    """
+
+    function: Callable[[FloatArray], Any]
+    columns: IndexArray
+
+    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
+        """Call, check and cut."""
+        values = _as_columns(self.function(states), len(states), self.names)
+        out[:] = values[:, self.columns]
+
+    def select(self, columns: IndexArray) -> Self:
+        """Keep some of the columns."""
+        return replace(self, names=self.picked_names(columns), columns=self.columns[columns])
+
+
+@dataclass(frozen=True)
+class Function(Block):
+    """Observables computed by a user's function.
+
+    Parameters
+    ----------
+    function : callable
+        Takes states (samples, n), returns (samples,) or (samples, k). It must treat every row by itself.
+    names : sequence of str
+        One per column. Write several blocks if columns should be computed only when they are kept.
+
+    Examples
+    --------
+    >>> from koopsieve.data import Trajectories
+    >>> phi = Function(lambda x: np.abs(x[:, 0]), names=["|x1|"]).fit(Trajectories.from_arrays([[-1.0], [2.0]]))
+    >>> phi([[-3.0]]).tolist()
+    [[3.0]]
+    """
+
+    function: Callable[[FloatArray], Any]
+    names: Sequence[str]
+
+    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Calls:
+        """Call the function once on a few rows to see that it fits its names."""
+        names = tuple(str(name) for name in self.names)
+        few = samples.states[0][:3]
+        values = _as_columns(self.function(few), len(few), names)
+        if values.shape[1] != len(names):
+            raise KoopsieveError(
+                f"Function must return one column per name. Expected {len(names)} ({', '.join(names[:4])}), "
+                f"got {values.shape[1]}."
+            )
+        return Calls(names, self.function, np.arange(len(names)))
+
+
+@dataclass(frozen=True)
+class Transformer(Block):
+    """Observables computed by a scikit-learn transformer; it is cloned, and fitted to the training states.
+
+    Parameters
+    ----------
+    transformer : object
+        With `fit` and `transform`; `get_feature_names_out` is used for names where there is one.
+    names : sequence of str, optional
+        One per column, when the transformer has no names of its own.
+    """
+
+    transformer: Any
+    names: Sequence[str] | None = None
+
+    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Calls:
+        """Fit a clone."""
+        from sklearn.base import clone
+
+        fitted = clone(self.transformer, safe=False).fit(np.concatenate(samples.states))
+        few = samples.states[0][:3]
+        values = _as_columns(fitted.transform(few), len(few), (type(fitted).__name__,))
+        names = self._names(fitted, samples.state_names, values.shape[1])
+        if len(names) != values.shape[1]:
+            raise KoopsieveError(f"names must be one per column. Expected {values.shape[1]}, got {len(names)}.")
+        return Calls(names, fitted.transform, np.arange(len(names)))
+
+    def _names(self, fitted: Any, state_names: tuple[str, ...], columns: int) -> tuple[str, ...]:
+        if self.names is not None:
+            return tuple(str(name) for name in self.names)
+        if hasattr(fitted, "get_feature_names_out"):
+            return tuple(str(name) for name in fitted.get_feature_names_out(list(state_names)))
+        return tuple(f"{type(fitted).__name__}{i + 1}" for i in range(columns))
+
+
+def _as_columns(values: Any, rows: int, names: tuple[str, ...]) -> FloatArray:
+    array = np.asarray(values, dtype=float)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or len(array) != rows:
+        raise KoopsieveError(
+            f"A function of states must return one row per sample. Expected {rows} rows, got shape {array.shape} "
+            f"for {', '.join(names[:3])}."
+        )
+    if not np.isfinite(array).all():
+        raise KoopsieveError(
+            f"A function of states returned values that are not finite for {', '.join(names[:3])}. "
+            "Observables must be finite wherever the system goes."
+        )
+    return array

@@ -1,0 +1,164 @@
+"""Squared-exponential kernels, plain and periodic, with centres from k-means (Section 5 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.dictionary.centers import find_centers, median_coefficient, state_scale
+from koopsieve.dictionary.observables import Block, Observables, Samples, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Kernels(Observables):
+    """exp(−c_i·‖(x − z_i)/scale‖²): one centre and one coefficient per column.
+
+    Parameters
+    ----------
+    centers : array, shape (number of distinct centres, n)
+        In units of `scale`.
+    scale : array, shape (n,)
+        What the states are divided by; ones when coefficients are meant in the data's own units.
+    center : array of int, shape (size,)
+        Which centre each column belongs to.
+    coefficient : array, shape (size,)
+    """
+
+    centers: FloatArray
+    scale: FloatArray
+    center: IndexArray
+    coefficient: FloatArray
+
+    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
+        """Evaluate from the expanded square, about the middle of the centres so that offsets cancel nothing."""
+        middle = self.centers.mean(axis=0)
+        x, z = states / self.scale - middle, self.centers - middle
+        squares = np.empty((len(x), len(z)), order="F")
+        np.matmul(x, -2.0 * z.T, out=squares)
+        squares += np.einsum("ij,ij->i", x, x)[:, None]
+        squares += np.einsum("ij,ij->i", z, z)
+        np.maximum(squares, 0.0, out=squares)
+        one_each = np.array_equal(self.center, np.arange(len(z)))
+        out[:] = squares if one_each else squares[:, self.center]
+        out *= -self.coefficient
+        np.exp(out, out=out)
+
+    def select(self, columns: IndexArray) -> Self:
+        """Keep some of the kernels, and only the centres they use."""
+        used, center = np.unique(self.center[columns], return_inverse=True)
+        return replace(
+            self,
+            names=self.picked_names(columns),
+            centers=self.centers[used],
+            center=center,
+            coefficient=self.coefficient[columns],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicKernels(Kernels):
+    """exp(−c_i·‖sin(π·f_i·(x − z_i)/scale)‖²): as `Kernels`, with a frequency per column."""
+
+    frequency: FloatArray
+
+    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
+        """Add up the squared sines one state at a time."""
+        x = states / self.scale
+        out[:] = 0.0
+        for column, z in zip(x.T, self.centers.T, strict=True):
+            out += np.sin(np.pi * self.frequency * (column[:, None] - z[self.center])) ** 2
+        out *= -self.coefficient
+        np.exp(out, out=out)
+
+    def select(self, columns: IndexArray) -> Self:
+        """Keep some of the kernels."""
+        return replace(super().select(columns), frequency=self.frequency[columns])
+
+
+@dataclass(frozen=True)
+class SquaredExponential(Block):
+    """Kernels exp(−c·‖x − z‖²) for every centre z and every coefficient c.
+
+    Parameters
+    ----------
+    centers : int or array, shape (k, n)
+        The centres, or how many to find by k-means in the training states.
+    coefficients : sequence of float, optional
+        The values c, in the data's own units (one over length squared) unless `standardize` is set. Left out, one is
+        chosen: the kernel falls to exp(−1/2) at the median distance between centres.
+    standardize : bool
+        Divide every state by its standard deviation first, so that coefficients mean the same in any units.
+    label : str
+        What the centres are called in names; give two blocks of kernels different labels.
+
+    Examples
+    --------
+    >>> from koopsieve.data import Trajectories
+    >>> data = Trajectories.from_arrays([[0.0], [1.0], [4.0]])
+    >>> phi = SquaredExponential(centers=[[0.0], [1.0]], coefficients=[0.5]).fit(data)
+    >>> phi.names
+    ('exp(-0.5|x-z1|^2)', 'exp(-0.5|x-z2|^2)')
+    >>> phi([[0.0]]).round(3).tolist()
+    [[1.0, 0.607]]
+    """
+
+    centers: int | ArrayLike = 20
+    coefficients: Sequence[float] | None = None
+    standardize: bool = False
+    label: str = "z"
+
+    def __post_init__(self) -> None:
+        _require_positive("coefficients", self.coefficients)
+
+    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Kernels:
+        """Find the centres and, if none were given, a coefficient."""
+        scale = state_scale(samples, self.standardize)
+        centers = find_centers(self.centers, samples, scale, rng)
+        values = median_coefficient(centers) if self.coefficients is None else frozen(self.coefficients)
+        names = tuple(f"exp(-{c:.4g}|x-{self.label}{i + 1}|^2)" for c in values for i in range(len(centers)))
+        center = np.tile(np.arange(len(centers)), len(values))
+        return Kernels(names, centers, scale, center, frozen(np.repeat(values, len(centers))))
+
+
+@dataclass(frozen=True)
+class PeriodicSquaredExponential(Block):
+    """Kernels exp(−c·‖sin(π·f·(x − z))‖²) for every centre z, coefficient c and frequency f.
+
+    Parameters
+    ----------
+    centers, coefficients, standardize, label
+        As for `SquaredExponential`; the default coefficient is one, because a sine is at most one.
+    frequencies : sequence of float
+        The values f, in cycles of the squared sine per unit of the (standardised) state.
+    """
+
+    centers: int | ArrayLike = 20
+    coefficients: Sequence[float] = (1.0,)
+    frequencies: Sequence[float] = (1.0,)
+    standardize: bool = False
+    label: str = "p"
+
+    def __post_init__(self) -> None:
+        _require_positive("coefficients", self.coefficients)
+        _require_positive("frequencies", self.frequencies)
+
+    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> PeriodicKernels:
+        """Find the centres."""
+        scale = state_scale(samples, self.standardize)
+        centers = find_centers(self.centers, samples, scale, rng)
+        grid = [(c, f, i) for c in self.coefficients for f in self.frequencies for i in range(len(centers))]
+        names = tuple(f"exp(-{c:.4g}|sin {f:.4g}pi(x-{self.label}{i + 1})|^2)" for c, f, i in grid)
+        coefficient, frequency, center = zip(*grid, strict=True)
+        return PeriodicKernels(
+            names, centers, scale, np.array(center, dtype=np.intp), frozen(coefficient), frozen(frequency)
+        )
+
+
+def _require_positive(what: str, values: Sequence[float] | None) -> None:
+    if values is not None and (len(values) == 0 or not all(np.isfinite(v) and v > 0 for v in values)):
+        raise KoopsieveError(f"{what} must be one or more positive numbers. Got {list(values)}.")

@@ -1,0 +1,106 @@
+"""Fourier observables: sines and cosines of the states, on a grid of frequencies or at random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.dictionary.centers import median_coefficient, state_scale
+from koopsieve.dictionary.observables import Block, Observables, Samples, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Waves(Observables):
+    """cos(x·ω_i + phase_i), ω of shape (size, n) in radians per unit."""
+
+    frequencies: FloatArray
+    phases: FloatArray
+
+    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
+        """Evaluate all waves with one product."""
+        out[:] = states @ self.frequencies.T
+        out += self.phases
+        np.cos(out, out=out)
+
+    def select(self, columns: IndexArray) -> Self:
+        """Keep some of the waves."""
+        return replace(
+            self,
+            names=self.picked_names(columns),
+            frequencies=self.frequencies[columns],
+            phases=self.phases[columns],
+        )
+
+
+@dataclass(frozen=True)
+class Fourier(Block):
+    """sin(2πf·x) and cos(2πf·x) for every state x and every frequency f.
+
+    Parameters
+    ----------
+    frequencies : sequence of float
+        In cycles per unit of the state.
+
+    Examples
+    --------
+    >>> from koopsieve.data import Trajectories
+    >>> Fourier(frequencies=[0.5]).fit(Trajectories.from_arrays([[0.0], [1.0]])).names
+    ('sin(2pi 0.5 x1)', 'cos(2pi 0.5 x1)')
+    """
+
+    frequencies: Sequence[float] = (1.0,)
+
+    def __post_init__(self) -> None:
+        if not len(self.frequencies) or not all(np.isfinite(f) and f > 0 for f in self.frequencies):
+            raise KoopsieveError(f"frequencies must be one or more positive numbers. Got {list(self.frequencies)}.")
+
+    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Waves:
+        """Lay out the grid."""
+        n = len(samples.state_names)
+        grid = [(f, d, wave) for f in self.frequencies for d in range(n) for wave in ("sin", "cos")]
+        names = tuple(f"{wave}(2pi {f:.4g} {samples.state_names[d]})" for f, d, wave in grid)
+        omega = np.array([2 * np.pi * f * np.eye(n)[d] for f, d, _ in grid])
+        return Waves(names, frozen(omega), frozen([-np.pi / 2 if wave == "sin" else 0.0 for *_, wave in grid]))
+
+
+@dataclass(frozen=True)
+class RandomFourier(Block):
+    """Random waves cos(x·ω + phase) that approximate the kernel exp(−c·‖x − x'‖²) (Rahimi and Recht, 2007).
+
+    Parameters
+    ----------
+    features : int
+        How many.
+    coefficient : float, optional
+        The kernel's c in the data's own units unless `standardize` is set; left out, the median heuristic.
+    standardize : bool
+        Divide every state by its standard deviation first.
+    label : str
+        What the waves are called in names.
+    """
+
+    features: int = 50
+    coefficient: float | None = None
+    standardize: bool = False
+    label: str = "w"
+
+    def __post_init__(self) -> None:
+        if self.features < 1:
+            raise KoopsieveError(f"features must be at least one. Got {self.features}.")
+        if self.coefficient is not None and not self.coefficient > 0:
+            raise KoopsieveError(f"coefficient must be positive. Got {self.coefficient}.")
+
+    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Waves:
+        """Draw frequencies and phases."""
+        scale = state_scale(samples, self.standardize)
+        c = self.coefficient
+        if c is None:
+            rows = np.concatenate(samples.states) / scale
+            c = float(median_coefficient(rows[rng.choice(len(rows), min(len(rows), 500), replace=False)])[0])
+        omega = rng.normal(scale=np.sqrt(2 * c), size=(self.features, len(scale))) / scale
+        phases = rng.uniform(0, 2 * np.pi, self.features)
+        return Waves(tuple(f"cos({self.label}{i + 1} x)" for i in range(self.features)), frozen(omega), frozen(phases))
