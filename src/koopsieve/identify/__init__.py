@@ -1,5 +1,22 @@
 """Stage four: from statistics to a Koopman matrix and inclusion probabilities (the paper's methods I to IV)."""
 
 from koopsieve.identify.estimate import Estimate, Identifier, Status
+from koopsieve.identify.least_squares import LeastSquares
+from koopsieve.identify.prior import SpikeSlabPrior
+from koopsieve.identify.published import PublishedSpikeSlab
+from koopsieve.identify.sparse_bayes import SparseBayes
+from koopsieve.identify.spike_slab import SpikeSlab, Start
+from koopsieve.identify.stlsq import STLSQ
 
-__all__ = ["Estimate", "Identifier", "Status"]
+__all__ = [
+    "STLSQ",
+    "Estimate",
+    "Identifier",
+    "LeastSquares",
+    "PublishedSpikeSlab",
+    "SparseBayes",
+    "SpikeSlab",
+    "SpikeSlabPrior",
+    "Start",
+    "Status",
+]

@@ -19,6 +19,10 @@ class Status(Enum):
     MAX_SWEEPS = (
         "The updates had not settled after max_sweeps; raise max_sweeps, or remove observables that are nearly copies."
     )
+    DIVERGED = (
+        "The updates left the range of floating point; the last finite answer is returned. "
+        "Lower relaxation, or use SpikeSlab() instead of the published updates."
+    )
     DEGENERATE = (
         "The target is constant zero or reproduced exactly by the regressors, so its noise cannot be estimated; "
         "its coefficients are least squares. Nothing needs to be done."

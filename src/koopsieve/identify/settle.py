@@ -1,0 +1,82 @@
+"""The loop: sweep until every target has settled. It exists once, for STLSQ, sparse Bayes and spike and slab.
+
+A method brings a state (a frozen dataclass of arrays whose last axis runs over targets), a pure `step` and a pure
+`converged`. Targets that settled leave the batch, so the slow ones do not make the quick ones pay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from koopsieve._types import BoolArray, IndexArray
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, eq=False)
+class Settled(Generic[State]):
+    """Where the loop ended: the state, the sweeps each target took, and whether it settled."""
+
+    state: State
+    sweeps: IndexArray
+    settled: BoolArray
+
+
+def settle(
+    start: State,
+    step: Callable[[State, IndexArray], State],
+    converged: Callable[[State, State], BoolArray],
+    targets: int,
+    max_sweeps: int,
+) -> Settled[State]:
+    """Apply `step` until `converged`, target by target.
+
+    Parameters
+    ----------
+    start : State
+        State of all targets.
+    step : callable
+        Takes the state of the unsettled targets and their indices, returns their next state.
+    converged : callable
+        Takes the states before and after a step, tells per target whether the change is negligible.
+    targets : int
+        Number of targets.
+    max_sweeps : int
+        Number of steps after which the remaining targets are left as they are.
+    """
+    state, open_ = start, np.arange(targets)
+    current = start
+    sweeps = np.zeros(targets, dtype=np.intp)
+    for _ in range(max_sweeps):
+        if open_.size == 0:
+            break
+        following = step(current, open_)
+        done = converged(current, following)
+        sweeps[open_] += 1
+        state = put(state, open_, following)
+        current, open_ = take(following, np.flatnonzero(~done)), open_[~done]
+    settled = np.ones(targets, dtype=bool)
+    settled[open_] = False
+    return Settled(state, sweeps, settled)
+
+
+def take(state: State, targets: IndexArray) -> State:
+    """Return the state of some targets."""
+    return replace(state, **{name: value[..., targets] for name, value in _arrays(state)})  # type: ignore[type-var]
+
+
+def put(state: State, targets: IndexArray, part: State) -> State:
+    """Return the state with some targets replaced."""
+    changed = {}
+    for name, value in _arrays(state):
+        changed[name] = value.copy()
+        changed[name][..., targets] = getattr(part, name)
+    return replace(state, **changed)  # type: ignore[type-var]
+
+
+def _arrays(state: object) -> list[tuple[str, Any]]:
+    return [(field.name, getattr(state, field.name)) for field in fields(state)]  # type: ignore[arg-type]

@@ -1,0 +1,160 @@
+"""Method III: sparse Bayesian learning (Tipping, 2001), target by target with the full posterior covariance.
+
+Each weight has its own Gaussian prior precision λ_i; the precisions and the noise precision ρ maximise the evidence.
+Weights whose precision grows without bound leave the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray
+from koopsieve.identify.estimate import Estimate, Status
+from koopsieve.identify.gaussian import posterior
+from koopsieve.identify.settle import put, settle, take
+from koopsieve.identify.standardise import StandardProblem, standardise
+from koopsieve.regression import RegressionStatistics
+
+NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
+
+
+@dataclass(frozen=True, eq=False)
+class Relevance:
+    """State of the iteration, in standard units; `precision` is inf for weights that left the model."""
+
+    precision: FloatArray
+    noise: FloatArray
+    w: FloatArray
+    variance: FloatArray
+    squared_residual: FloatArray
+    evidence: FloatArray
+
+
+@dataclass(frozen=True)
+class SparseBayes:
+    """Sparse Bayesian learning whose evidence never falls.
+
+    All parameters refer to standard units (every regressor and target has unit mean square).
+
+    Parameters
+    ----------
+    noise_shape, noise_rate : float
+        Gamma prior of the noise precision. Raising the rate puts a floor of 2·rate/rows under the noise variance.
+    weight_shape, weight_rate : float
+        Gamma prior of every weight's precision. Raising the rate puts a floor under the size of a weight's prior, so
+        that fewer weights leave; raising the shape drives more of them out.
+    max_precision : float
+        Weights whose prior precision exceeds this multiple of the data's own (ρ‖φ_i‖²) leave the model.
+    tolerance : float
+        A target has settled when its weights move by less than this, relative to their size and uncertainty.
+    max_sweeps : int
+        Number of updates at most.
+    """
+
+    noise_shape: float = 1e-12
+    noise_rate: float = 1e-12
+    weight_shape: float = 1e-12
+    weight_rate: float = 1e-12
+    max_precision: float = 1e3
+    tolerance: float = 1e-6
+    max_sweeps: int = 300
+
+    def identify(self, statistics: RegressionStatistics) -> Estimate:
+        """Infer the Koopman matrix of every target; inclusion is 1 for weights that stayed and 0 for the others."""
+        problem = standardise(statistics)
+        result = settle(
+            start=self.init(problem),
+            step=lambda state, open_: self.step(problem.take(open_), state),
+            converged=self.converged,
+            targets=problem.S.shape[1],
+            max_sweeps=self.max_sweeps,
+        )
+        state = result.state
+        exact = state.squared_residual <= 4 * NOISE_FLOOR**2 * problem.rows
+        return Estimate(
+            coef=problem.original_coef(state.w),
+            inclusion=np.isfinite(state.precision).astype(float) * ~problem.silent,
+            noise_precision=state.noise / problem.target_scale**2,
+            elbo=state.evidence - problem.rows * np.log(problem.target_scale),
+            status=tuple(map(_status, result.settled, exact)),
+            coef_variance=problem.original_variance(state.variance),
+            sweeps=result.sweeps,
+            agreement=np.ones(len(exact), dtype=np.intp),
+            regressors=statistics.regressors,
+            targets=statistics.observables,
+        )
+
+    def init(self, problem: StandardProblem) -> Relevance:
+        """Start with everything in, unit weight precision and unit signal-to-noise ratio."""
+        precision = np.where(problem.energy[:, None] > 0, np.ones(problem.S.shape), np.inf)
+        return self.evaluate(problem, precision, np.ones(problem.S.shape[1]))
+
+    def evaluate(self, problem: StandardProblem, precision: FloatArray, noise: FloatArray) -> Relevance:
+        """Return the posterior of the weights and the evidence, at given precisions."""
+        w, variance, log_det = posterior(problem, precision, noise)
+        residual = problem.squared_residual(w)
+        kept = np.isfinite(precision)
+        finite = np.where(kept, precision, 1.0)
+        fit = problem.rows * np.log(noise / (2 * np.pi)) - noise * residual
+        weights = np.sum(np.log(finite) - finite * w**2, axis=0, where=kept)
+        hyper = np.sum(self.weight_shape * np.log(finite) - self.weight_rate * finite, axis=0, where=kept)
+        hyper += self.noise_shape * np.log(noise) - self.noise_rate * noise
+        return Relevance(precision, noise, w, variance, residual, (fit + weights - log_det) / 2 + hyper)
+
+    def step(self, problem: StandardProblem, state: Relevance) -> Relevance:
+        """Take MacKay's fixed-point step; where the evidence would fall, expectation-maximisation's slower one."""
+        quick = self.evaluate(problem, *self.fixed_point(problem, state))
+        worse = np.flatnonzero(~(quick.evidence >= state.evidence))
+        if worse.size == 0:
+            return quick
+        part, before = problem.take(worse), take(state, worse)
+        safe = self.evaluate(part, *self.expectation_maximisation(part, before))
+        better = safe.evidence >= before.evidence  # false only when the two differ by rounding
+        safe = put(before, np.flatnonzero(better), take(safe, np.flatnonzero(better)))
+        return put(quick, worse, safe)
+
+    def fixed_point(self, problem: StandardProblem, state: Relevance) -> tuple[FloatArray, FloatArray]:
+        """Return MacKay's next precisions.
+
+        λ_i = (1 − λ_iΣ_ii + 2c)/(w_i² + 2d), ρ = (m − Σ_i(1 − λ_iΣ_ii) + 2a)/(‖t − Φw‖² + 2b).
+        """
+        kept = np.isfinite(state.precision)
+        determined = np.clip(1 - np.where(kept, state.precision, 0.0) * state.variance, 0.0, 1.0) * kept
+        tiny = np.finfo(float).tiny
+        precision = (determined + 2 * self.weight_shape) / (state.w**2 + 2 * self.weight_rate + tiny)
+        free = np.maximum(problem.rows - determined.sum(axis=0), 1e-3)
+        noise = (free + 2 * self.noise_shape) / (self._floored(problem, state) + 2 * self.noise_rate)
+        return self._prune(problem, precision, noise, kept), noise
+
+    def expectation_maximisation(self, problem: StandardProblem, state: Relevance) -> tuple[FloatArray, FloatArray]:
+        """Return the next precisions by expectation-maximisation: λ_i = (1 + 2c)/(w_i² + Σ_ii + 2d), likewise ρ."""
+        kept = np.isfinite(state.precision)
+        determined = np.clip(1 - np.where(kept, state.precision, 0.0) * state.variance, 0.0, 1.0) * kept
+        tiny = np.finfo(float).tiny
+        precision = (1 + 2 * self.weight_shape) / (state.w**2 + state.variance + 2 * self.weight_rate + tiny)
+        expected = self._floored(problem, state) + determined.sum(axis=0) / state.noise
+        return np.where(kept, precision, np.inf), (problem.rows + 2 * self.noise_shape) / (
+            expected + 2 * self.noise_rate
+        )
+
+    def converged(self, before: Relevance, after: Relevance) -> BoolArray:
+        """Tell which targets' weights moved by less than the tolerance, and lost no regressor."""
+        same = np.all(np.isfinite(before.precision) == np.isfinite(after.precision), axis=0)
+        moved = np.abs(after.w - before.w).max(axis=0, initial=0.0)
+        still: BoolArray = same & (moved <= self.tolerance * np.abs(after.w).max(axis=0, initial=0.0))
+        return still
+
+    def _prune(self, problem: StandardProblem, precision: FloatArray, noise: FloatArray, kept: BoolArray) -> FloatArray:
+        limit = self.max_precision * noise * problem.energy[:, None]
+        return np.where(kept & (precision < limit), precision, np.inf)
+
+    def _floored(self, problem: StandardProblem, state: Relevance) -> FloatArray:
+        return np.maximum(state.squared_residual, NOISE_FLOOR**2 * problem.rows)
+
+
+def _status(settled: bool, exact: bool) -> Status:
+    if exact:
+        return Status.DEGENERATE
+    return Status.SETTLED if settled else Status.MAX_SWEEPS

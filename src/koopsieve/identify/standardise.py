@@ -1,0 +1,114 @@
+"""Standard units: every column of the design and every target brought to unit mean square before inference.
+
+Comes in: regression statistics in the data's own units. Goes out: the same problem with ‖φ_i‖² = ‖t_j‖² = rows, and the
+way back. Priors and thresholds then mean the same for metres and for millimetres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.regression import RegressionStatistics, TriangularFactor
+
+
+@dataclass(frozen=True, eq=False)
+class StandardProblem:
+    """A regression in standard units.
+
+    Parameters
+    ----------
+    R, S, leftover, rows
+        As in `TriangularFactor`, after scaling.
+    column_scale : array, shape (p,)
+        Root mean square of each regressor in the data's units; 1 for a regressor that is zero throughout.
+    target_scale : array, shape (q,)
+        The same for the targets.
+    """
+
+    R: FloatArray
+    S: FloatArray
+    leftover: FloatArray
+    rows: float
+    column_scale: FloatArray
+    target_scale: FloatArray
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """G = ΦᵀΦ; its diagonal is the paper's ‖φ_i‖²."""
+        gram: FloatArray = self.R.T @ self.R
+        return gram
+
+    @cached_property
+    def energy(self) -> FloatArray:
+        """‖φ_i‖² of each regressor: the row count, or zero."""
+        energy: FloatArray = np.einsum("ij,ij->j", self.R, self.R)
+        return energy
+
+    @cached_property
+    def target_energy(self) -> FloatArray:
+        """‖t_j‖² of each target: the row count, or zero."""
+        energy: FloatArray = np.einsum("ij,ij->j", self.S, self.S) + self.leftover
+        return energy
+
+    @property
+    def silent(self) -> BoolArray:
+        """True for targets that are zero throughout."""
+        silent: BoolArray = self.target_energy == 0
+        return silent
+
+    def gap(self, w: FloatArray) -> FloatArray:
+        """Return S − Rw: the part of the residual that the design can still see."""
+        gap: FloatArray = self.S - self.R @ w
+        return gap
+
+    def squared_residual(self, w: FloatArray) -> FloatArray:
+        """Return ‖t − Φw‖² per target, through R and never through the Gram matrix."""
+        gap = self.gap(w)
+        squared: FloatArray = np.einsum("ij,ij->j", gap, gap) + self.leftover
+        return squared
+
+    def take(self, targets: IndexArray) -> StandardProblem:
+        """Return the same problem with only some targets."""
+        smaller = StandardProblem(
+            self.R, self.S[:, targets], self.leftover[targets], self.rows, self.column_scale, self.target_scale[targets]
+        )
+        for shared in ("gram", "energy"):
+            if shared in self.__dict__:
+                smaller.__dict__[shared] = self.__dict__[shared]
+        return smaller
+
+    def original_coef(self, w: FloatArray) -> FloatArray:
+        """Map weights from standard units back to the data's own."""
+        coef: FloatArray = w * (self.target_scale / self.column_scale[:, None])
+        return coef
+
+    def original_variance(self, variance: FloatArray) -> FloatArray:
+        """Map variances of weights back to the data's own units."""
+        original: FloatArray = variance * (self.target_scale / self.column_scale[:, None]) ** 2
+        return original
+
+
+def standardise(statistics: RegressionStatistics | TriangularFactor) -> StandardProblem:
+    """Bring a regression to standard units."""
+    R, S, rows = statistics.R, statistics.S, float(statistics.rows)
+    column_scale = _root_mean_square(_column_norm(R), rows)
+    target_scale = _root_mean_square(np.hypot(_column_norm(S), np.sqrt(statistics.leftover)), rows)
+    leftover = statistics.leftover / target_scale / target_scale
+    return StandardProblem(R / column_scale, S / target_scale, leftover, rows, column_scale, target_scale)
+
+
+def _column_norm(matrix: FloatArray) -> FloatArray:
+    # Divided by the largest entry first: squares of 1e-200 would vanish and squares of 1e200 overflow.
+    largest = np.max(np.abs(matrix), axis=0, initial=0.0)
+    safe = np.where(largest > 0, largest, 1.0)
+    norm: FloatArray = safe * np.linalg.norm(matrix / safe, axis=0) * (largest > 0)
+    return norm
+
+
+def _root_mean_square(norm: FloatArray, rows: float) -> FloatArray:
+    scale = norm / np.sqrt(max(rows, 1.0))
+    return np.where(scale > 0, scale, 1.0)
