@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data import Trajectories
 from koopsieve.model.lifting import Coefficients, Lifting
 from koopsieve.model.prediction import (
     Relift,
@@ -22,6 +24,15 @@ from koopsieve.model.prediction import (
     relifting,
     steps,
     unchanged,
+)
+from koopsieve.model.rollout import (
+    Ahead,
+    System,
+    check_columns,
+    checked_horizons,
+    direct,
+    direct_is_cheaper,
+    stepped,
 )
 from koopsieve.regression import condition_number
 
@@ -160,6 +171,56 @@ class LiftedModel:
                 predicted[part, h] = self._read(lifted)
         return predicted[0] if np.ndim(x0) == 1 else predicted
 
+    def rollout(self, trajectories: Trajectories, horizon: int, relift: bool = False) -> tuple[FloatArray, ...]:
+        """Predict from every start that has `horizon` samples after it, with the measured inputs.
+
+        Parameters
+        ----------
+        trajectories : Trajectories
+            With the states and inputs the model was made with.
+        horizon : int
+            Steps ahead.
+        relift : bool
+            As for `predict`.
+
+        Returns
+        -------
+        tuple of arrays, each (T − horizon, horizon, n_outputs)
+            One per episode. Entry (k, h−1) is the prediction of sample k + h from sample k. An episode that is too
+            short has no starts.
+
+        Raises
+        ------
+        KoopsieveError
+            If columns do not fit, or no episode is long enough.
+        """
+        check_columns(trajectories, self.dictionary.state_names, self.input_names)
+        (horizon,) = checked_horizons([horizon], trajectories)
+        found = tuple(np.empty((max(0, len(x) - horizon), horizon, len(self.C))) for x in trajectories.states)
+        for episode, first, h, predicted in stepped(
+            self._system, trajectories, range(1, horizon + 1), self._relift(relift)
+        ):
+            rows = found[episode][first : first + len(predicted)]
+            rows[:, h - 1] = predicted[: len(rows)]
+        return found
+
+    def predictions(self, trajectories: Trajectories, horizons: Sequence[int], relift: bool = False) -> Iterator[Ahead]:
+        """Yield, piece by piece, the predictions at some horizons from every start that has a sample that far ahead.
+
+        The memory in use does not grow with the length of the trajectories. Each piece says its episode, its first
+        start and its horizon.
+
+        Raises
+        ------
+        KoopsieveError
+            If columns do not fit, or a horizon is longer than every episode.
+        """
+        check_columns(trajectories, self.dictionary.state_names, self.input_names)
+        wanted = checked_horizons(horizons, trajectories)
+        if not relift and direct_is_cheaper(self._system, wanted):
+            return direct(self._system, trajectories, wanted)
+        return stepped(self._system, trajectories, wanted, self._relift(relift))
+
     def restrict(self, retained: ArrayLike) -> LiftedModel:
         """Return the block restriction A[R, R], B[R], C[:, R] with the dictionary cut to R, nothing refitted.
 
@@ -192,6 +253,10 @@ class LiftedModel:
     def coef_condition_number(self) -> float:
         """κ of the whole coefficient matrix [Aᵀ; Bᵀ]."""
         return condition_number(np.hstack([self.A, self.B]))
+
+    @property
+    def _system(self) -> System:
+        return System(self.A, self.B, self.C, self.dictionary)
 
     def _relift(self, relift: bool) -> Relift:
         return relifting(self.dictionary) if relift else unchanged

@@ -1,0 +1,220 @@
+"""Numbers that say how good a model is: the paper's NMSE at one or many steps, signal-to-noise ratio, conditioning.
+
+Stage seven: a model's predictions and measured (or noise-free) trajectories come in, plain numbers go out
+(the paper's Section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data import Trajectories
+from koopsieve.regression import condition_number
+
+__all__ = ["Predictor", "add_noise", "condition_number", "horizon_nmse", "nmse", "snr_db"]
+
+
+class Predictor(Protocol):
+    """Anything that predicts named outputs from every start of trajectories; `LiftedModel` is one."""
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the predicted state columns."""
+        ...
+
+    def predictions(
+        self, trajectories: Trajectories, horizons: Sequence[int], relift: bool = False
+    ) -> Iterable[tuple[int, int, int, FloatArray]]:
+        """Yield (episode, first start, horizon, predictions of consecutive starts)."""
+        ...
+
+
+def nmse(true: ArrayLike, predicted: ArrayLike) -> FloatArray:
+    """Return ‖true − predicted‖² / ‖true − mean(true)‖² per column, the paper's NMSE.
+
+    Parameters
+    ----------
+    true, predicted : array, shape (samples, columns) or (samples,)
+        A vector counts as one column. In the paper `true` is free of the artificial noise.
+
+    Returns
+    -------
+    array, shape (columns,)
+        1 is as good as predicting the mean. A prediction that is not finite gives inf. A constant true column gives 0
+        if it is predicted without error, otherwise inf.
+
+    Raises
+    ------
+    KoopsieveError
+        If the shapes differ, there are no samples, or `true` is not finite.
+
+    Examples
+    --------
+    >>> nmse([[1.0, 5.0], [3.0, 5.0]], [[1.0, 5.0], [2.0, 5.0]])
+    array([0.5, 0. ])
+    """
+    x, y = np.asarray(true, dtype=float), np.asarray(predicted, dtype=float)
+    if x.shape != y.shape or x.ndim not in (1, 2) or x.size == 0:
+        raise KoopsieveError(
+            "true and predicted must have the same shape, (samples, columns) or (samples,), with at least one sample. "
+            f"Got {x.shape} and {y.shape}."
+        )
+    if not np.isfinite(x).all():
+        raise KoopsieveError(f"true must be finite. Got {np.sum(~np.isfinite(x))} samples that are not.")
+    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    return _normalised(_squared_error(x, y), _spread(x))
+
+
+def horizon_nmse(
+    model: Predictor,
+    trajectories: Trajectories,
+    horizons: Sequence[int],
+    truth: Trajectories | None = None,
+    relift: bool = False,
+) -> dict[str, FloatArray]:
+    """Return the NMSE of predictions exactly h steps ahead, from every start of every episode, per state.
+
+    Parameters
+    ----------
+    model : LiftedModel
+        Or any `Predictor`.
+    trajectories : Trajectories
+        Where predictions start, and whose inputs they use.
+    horizons : sequence of int
+        Steps ahead.
+    truth : Trajectories, optional
+        The same trajectories without noise, to compare with; by default the measured ones.
+    relift : bool
+        Evaluate the dictionary anew at each step.
+
+    Returns
+    -------
+    dict from state name to array, shape (len(horizons),)
+        In the order of `horizons`. At each horizon the error is normalised by the spread of the true values it is
+        compared with, all episodes together. Diverging predictions give inf.
+
+    Raises
+    ------
+    KoopsieveError
+        If `truth` is not of the same shape, or the model cannot predict these trajectories.
+    """
+    reference = trajectories if truth is None else _checked_truth(truth, trajectories)
+    columns = [reference.state_names.index(name) for name in model.output_names]
+    error = {h: np.zeros(len(columns)) for h in horizons}
+    for episode, first, h, predicted in model.predictions(trajectories, horizons, relift=relift):
+        ahead = reference.states[episode][first + h :][: len(predicted), columns]
+        error[h] += _squared_error(ahead, predicted)
+    table = {h: _normalised(error[h], _spread_ahead(reference, h, columns)) for h in error}
+    return {name: np.array([table[h][i] for h in horizons]) for i, name in enumerate(model.output_names)}
+
+
+def snr_db(clean: ArrayLike, noisy: ArrayLike) -> FloatArray:
+    """Return the signal-to-noise ratio 10·log₁₀(‖clean − mean(clean)‖² / ‖noisy − clean‖²) per column, in decibels.
+
+    The signal is what varies: a constant offset does not count. Without noise the ratio is inf.
+
+    Examples
+    --------
+    >>> snr_db([[10.0], [-10.0]], [[11.0], [-11.0]])
+    array([20.])
+    """
+    x, y = np.asarray(clean, dtype=float), np.asarray(noisy, dtype=float)
+    if x.shape != y.shape or x.ndim not in (1, 2) or x.size == 0:
+        raise KoopsieveError(f"clean and noisy must have the same shape, (samples, columns). Got {x.shape}, {y.shape}.")
+    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    noise = _squared_error(x, y)
+    with np.errstate(divide="ignore"):
+        ratio: FloatArray = 10 * (np.log10(_spread(x)) - np.log10(noise))
+    return np.where(noise == 0, np.inf, ratio)
+
+
+@overload
+def add_noise(clean: Trajectories, snr_db: float, rng: np.random.Generator | int) -> Trajectories: ...
+@overload
+def add_noise(clean: ArrayLike, snr_db: float, rng: np.random.Generator | int) -> FloatArray: ...
+def add_noise(
+    clean: Trajectories | ArrayLike, snr_db: float, rng: np.random.Generator | int
+) -> Trajectories | FloatArray:
+    """Add independent Gaussian measurement noise of one signal-to-noise ratio to every state.
+
+    Parameters
+    ----------
+    clean : Trajectories, or array of shape (samples, columns)
+        Noise-free states. Inputs of trajectories stay as they are.
+    snr_db : float
+        Ratio in decibels: each column gets noise of standard deviation 10^(−snr_db/20) times its own, taken over all
+        episodes together. inf adds nothing.
+    rng : Generator or int
+        Where the noise comes from, or a seed.
+
+    Returns
+    -------
+    Trajectories or array
+        What came, with noise.
+
+    Raises
+    ------
+    KoopsieveError
+        If delays were already embedded, since a sample and its delayed copy must carry the same noise.
+    """
+    if np.isnan(snr_db):
+        raise KoopsieveError("snr_db must be a number of decibels. Got nan.")
+    generator = np.random.default_rng(rng)
+    if not isinstance(clean, Trajectories):
+        array = np.asarray(clean, dtype=float)
+        return _noisy(array, _noise_level(array, snr_db), generator)
+    if len(clean.outputs) != clean.n_states:
+        raise KoopsieveError(
+            "A sample and its delayed copy must carry the same noise. Add noise first, then embed delays."
+        )
+    level = _noise_level(np.concatenate(clean.states), snr_db)
+    return replace(clean, states=tuple(_noisy(x, level, generator) for x in clean.states))
+
+
+def _noise_level(clean: FloatArray, snr_db: float) -> FloatArray:
+    level: FloatArray = 10 ** (-snr_db / 20) * clean.std(axis=0)
+    return level
+
+
+def _noisy(clean: FloatArray, level: FloatArray, rng: np.random.Generator) -> FloatArray:
+    return clean + level * rng.standard_normal(clean.shape)
+
+
+def _squared_error(true: FloatArray, predicted: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = true - predicted
+        total: FloatArray = np.einsum("ij,ij->j", gap, gap)
+    return np.where(np.isnan(total), np.inf, total)
+
+
+def _spread(true: FloatArray) -> FloatArray:
+    centred = true - true.mean(axis=0)
+    spread: FloatArray = np.einsum("ij,ij->j", centred, centred)
+    return np.where(np.ptp(true, axis=0) == 0, 0.0, spread)  # the mean of equal numbers may round away from them
+
+
+def _spread_ahead(trajectories: Trajectories, horizon: int, columns: list[int]) -> FloatArray:
+    return _spread(np.concatenate([x[horizon:, columns] for x in trajectories.states]))
+
+
+def _normalised(error: FloatArray, spread: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio: FloatArray = error / spread
+    return np.where(error == 0, 0.0, ratio)
+
+
+def _checked_truth(truth: Trajectories, trajectories: Trajectories) -> Trajectories:
+    expected, came = ([(x.shape) for x in t.states] for t in (trajectories, truth))
+    if expected != came or truth.state_names != trajectories.state_names:
+        raise KoopsieveError(
+            "truth must have the same episodes and states as the trajectories. "
+            f"Expected {list(trajectories.state_names)} of shapes {expected[:5]}, "
+            f"got {list(truth.state_names)} of shapes {came[:5]}."
+        )
+    return truth
