@@ -129,8 +129,8 @@ def snr_db(clean: ArrayLike, noisy: ArrayLike) -> FloatArray:
         raise KoopsieveError(f"clean and noisy must have the same shape, (samples, columns). Got {x.shape}, {y.shape}.")
     x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
     noise = _squared_error(x, y)
-    with np.errstate(divide="ignore"):
-        ratio: FloatArray = 10 * (np.log10(_spread(x)) - np.log10(noise))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio: FloatArray = 10 * np.log10(_spread(x) / noise)
     return np.where(noise == 0, np.inf, ratio)
 
 

@@ -13,27 +13,10 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Trajectories
-from koopsieve.model.lifting import Coefficients, Lifting
-from koopsieve.model.prediction import (
-    Relift,
-    checked_horizon,
-    checked_indices,
-    checked_inputs,
-    checked_starts,
-    chunks,
-    relifting,
-    steps,
-    unchanged,
-)
-from koopsieve.model.rollout import (
-    Ahead,
-    System,
-    check_columns,
-    checked_horizons,
-    direct,
-    direct_is_cheaper,
-    stepped,
-)
+from koopsieve.dictionary import Dictionary
+from koopsieve.model.prediction import checked_indices, predict
+from koopsieve.model.rollout import Ahead, predictions, rollout
+from koopsieve.model.system import Coefficients
 from koopsieve.regression import condition_number
 
 
@@ -62,7 +45,7 @@ class LiftedModel:
     A: FloatArray
     B: FloatArray
     C: FloatArray
-    dictionary: Lifting
+    dictionary: Dictionary
     dt: float
     input_names: tuple[str, ...]
     output_names: tuple[str, ...]
@@ -79,7 +62,7 @@ class LiftedModel:
             raise KoopsieveError(f"dt must be a positive sample time. Got {self.dt}.")
 
     @classmethod
-    def from_estimate(cls, estimate: Coefficients, dictionary: Lifting, dt: float = 1.0) -> LiftedModel:
+    def from_estimate(cls, estimate: Coefficients, dictionary: Dictionary, dt: float = 1.0) -> LiftedModel:
         """Build the model of an estimate; the outputs are the dictionary's measured states.
 
         Parameters
@@ -161,15 +144,7 @@ class LiftedModel:
         KoopsieveError
             If shapes do not fit, inputs are missing, or `relift` cannot read the state.
         """
-        horizon, starts = checked_horizon(horizon), checked_starts(x0, self.dictionary.state_names)
-        u = checked_inputs(inputs, len(starts), horizon, self.input_names)
-        anew = self._relift(relift)
-        predicted = np.empty((len(starts), horizon, len(self.C)))
-        for part in chunks(len(starts), len(self.A)):
-            sequence = (u[part, h] for h in range(horizon))
-            for h, lifted in enumerate(steps(self.A, self.B, self.dictionary(starts[part]), sequence, anew)):
-                predicted[part, h] = self._read(lifted)
-        return predicted[0] if np.ndim(x0) == 1 else predicted
+        return predict(self, x0, inputs, horizon, relift)
 
     def rollout(self, trajectories: Trajectories, horizon: int, relift: bool = False) -> tuple[FloatArray, ...]:
         """Predict from every start that has `horizon` samples after it, with the measured inputs.
@@ -194,15 +169,7 @@ class LiftedModel:
         KoopsieveError
             If columns do not fit, or no episode is long enough.
         """
-        check_columns(trajectories, self.dictionary.state_names, self.input_names)
-        (horizon,) = checked_horizons([horizon], trajectories)
-        found = tuple(np.empty((max(0, len(x) - horizon), horizon, len(self.C))) for x in trajectories.states)
-        for episode, first, h, predicted in stepped(
-            self._system, trajectories, range(1, horizon + 1), self._relift(relift)
-        ):
-            rows = found[episode][first : first + len(predicted)]
-            rows[:, h - 1] = predicted[: len(rows)]
-        return found
+        return rollout(self, trajectories, horizon, relift)
 
     def predictions(self, trajectories: Trajectories, horizons: Sequence[int], relift: bool = False) -> Iterator[Ahead]:
         """Yield, piece by piece, the predictions at some horizons from every start that has a sample that far ahead.
@@ -215,11 +182,7 @@ class LiftedModel:
         KoopsieveError
             If columns do not fit, or a horizon is longer than every episode.
         """
-        check_columns(trajectories, self.dictionary.state_names, self.input_names)
-        wanted = checked_horizons(horizons, trajectories)
-        if not relift and direct_is_cheaper(self._system, wanted):
-            return direct(self._system, trajectories, wanted)
-        return stepped(self._system, trajectories, wanted, self._relift(relift))
+        return predictions(self, trajectories, horizons, relift)
 
     def restrict(self, retained: ArrayLike) -> LiftedModel:
         """Return the block restriction A[R, R], B[R], C[:, R] with the dictionary cut to R, nothing refitted.
@@ -253,18 +216,6 @@ class LiftedModel:
     def coef_condition_number(self) -> float:
         """κ of the whole coefficient matrix [Aᵀ; Bᵀ]."""
         return condition_number(np.hstack([self.A, self.B]))
-
-    @property
-    def _system(self) -> System:
-        return System(self.A, self.B, self.C, self.dictionary)
-
-    def _relift(self, relift: bool) -> Relift:
-        return relifting(self.dictionary) if relift else unchanged
-
-    def _read(self, lifted: FloatArray) -> FloatArray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            outputs: FloatArray = lifted @ self.C.T
-        return outputs
 
 
 def _require_shape(name: str, array: FloatArray, expected: tuple[int, ...]) -> None:

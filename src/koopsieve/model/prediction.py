@@ -6,49 +6,79 @@ each step and lifted anew, which leaves the linear subspace but keeps observable
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.model.lifting import Lifting, state_columns
+from koopsieve.dictionary import Dictionary
+from koopsieve.model.system import System
 
 _CHUNK_BYTES = 32 * 2**20  # of lifted states carried at once
 
-Relift = Callable[[FloatArray], FloatArray]
+
+def predict(system: System, x0: ArrayLike, inputs: ArrayLike | None, horizon: int, relift: bool) -> FloatArray:
+    """Return the outputs 1, …, `horizon` steps after each start; see `LiftedModel.predict`."""
+    horizon, starts = checked_horizon(horizon), checked_starts(x0, system.dictionary.state_names)
+    u = checked_inputs(inputs, len(starts), horizon, system.input_names)
+    predicted = np.empty((len(starts), horizon, len(system.C)))
+    for part in chunks(len(starts), len(system.A)):
+        sequence = (u[part, h] for h in range(horizon))
+        lifted = lift(system.dictionary, starts[part])
+        for h, state in enumerate(steps(system, lifted, sequence, relift)):
+            predicted[part, h] = read(system, state)
+    return predicted[0] if np.ndim(x0) == 1 else predicted
 
 
-def unchanged(lifted: FloatArray) -> FloatArray:
-    """Return the lifted state as it is: the linear prediction."""
+def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:
+    """Return the lifted states; a state that is not finite, or too large for an observable, gives nan or inf."""
+    finite = np.isfinite(states).all(axis=1)
+    with np.errstate(all="ignore"):
+        if finite.all():
+            return dictionary(states)
+        lifted = np.full((len(states), dictionary.size), np.nan)
+        if finite.any():
+            lifted[finite] = dictionary(states[finite])
     return lifted
 
 
-def relifting(dictionary: Lifting) -> Relift:
-    """Return the map that reads the state from the lifted state and lifts it anew; what left the numbers stays nan."""
-    columns = state_columns(dictionary)
-
-    def relift(lifted: FloatArray) -> FloatArray:
-        states = lifted[:, columns]
-        finite = np.isfinite(states).all(axis=1)
-        anew = np.full_like(lifted, np.nan)
-        if finite.any():
-            anew[finite] = dictionary(states[finite])
-        return anew
-
-    return relift
-
-
 def steps(
-    A: FloatArray, B: FloatArray, lifted: FloatArray, inputs: Iterator[FloatArray], relift: Relift
+    system: System, lifted: FloatArray, inputs: Iterable[FloatArray], relift: bool = False
 ) -> Iterator[FloatArray]:
     """Yield the lifted states after each step; a step whose inputs have fewer rows goes on with as many starts."""
-    for u in inputs:
+    columns = state_columns(system.dictionary) if relift else None
+    for step, u in enumerate(inputs):
+        if columns is not None and step:
+            lifted = lift(system.dictionary, lifted[: len(u), columns])
         with np.errstate(over="ignore", invalid="ignore"):  # an unstable model leaves the numbers, and may say so
-            lifted = lifted[: len(u)] @ A.T + u @ B.T
+            lifted = lifted[: len(u)] @ system.A.T + u @ system.B.T
         yield lifted
-        with np.errstate(all="ignore"):
-            lifted = relift(lifted)
+
+
+def read(system: System, lifted: FloatArray) -> FloatArray:
+    """Return the outputs in lifted states."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        outputs: FloatArray = lifted @ system.C.T
+    return outputs
+
+
+def state_columns(dictionary: Dictionary) -> IndexArray:
+    """Return where in the lifted state each state column stands.
+
+    Raises
+    ------
+    KoopsieveError
+        If a state is not itself an observable, so that the state cannot be read from the lifted state.
+    """
+    positions = dictionary.state_positions
+    missing = [name for name, position in zip(dictionary.state_names, positions, strict=True) if position < 0]
+    if missing:
+        raise KoopsieveError(
+            "relift=True needs every state column among the observables, to read the state back at each step. "
+            f"Missing: {', '.join(missing)}. Predict with relift=False, or keep the whole States() block."
+        )
+    return positions
 
 
 def chunks(starts: int, observables: int) -> Iterator[slice]:

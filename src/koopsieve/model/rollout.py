@@ -13,8 +13,8 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Trajectories
-from koopsieve.model.lifting import Lifting
-from koopsieve.model.prediction import Relift, checked_horizon, chunks, steps
+from koopsieve.model.prediction import checked_horizon, chunks, lift, read, state_columns, steps
+from koopsieve.model.system import System
 
 
 class Ahead(NamedTuple):
@@ -34,37 +34,48 @@ class Ahead(NamedTuple):
     predicted: FloatArray
 
 
-class System(NamedTuple):
-    """The matrices of a model and its lift."""
+def rollout(system: System, trajectories: Trajectories, horizon: int, relift: bool) -> tuple[FloatArray, ...]:
+    """Return all predictions up to `horizon`, per episode; see `LiftedModel.rollout`."""
+    check_columns(system, trajectories)
+    (horizon,) = checked_horizons([horizon], trajectories)
+    found = tuple(np.empty((max(0, len(x) - horizon), horizon, len(system.C))) for x in trajectories.states)
+    for episode, first, h, predicted in stepped(system, trajectories, range(1, horizon + 1), relift):
+        rows = found[episode][first : first + len(predicted)]
+        rows[:, h - 1] = predicted[: len(rows)]
+    return found
 
-    A: FloatArray
-    B: FloatArray
-    C: FloatArray
-    dictionary: Lifting
+
+def predictions(system: System, trajectories: Trajectories, horizons: Sequence[int], relift: bool) -> Iterator[Ahead]:
+    """Return the predictions at `horizons`, the cheaper way; see `LiftedModel.predictions`."""
+    check_columns(system, trajectories)
+    wanted = checked_horizons(horizons, trajectories)
+    if relift:
+        state_columns(system.dictionary)  # refuse now, not at the first piece
+    elif direct_is_cheaper(system, wanted):
+        return direct(system, trajectories, wanted)
+    return stepped(system, trajectories, wanted, relift)
 
 
-def stepped(system: System, trajectories: Trajectories, horizons: Sequence[int], relift: Relift) -> Iterator[Ahead]:
+def stepped(system: System, trajectories: Trajectories, horizons: Sequence[int], relift: bool) -> Iterator[Ahead]:
     """Yield the predictions at `horizons` from every start that has a sample that far ahead, by stepping."""
     wanted, furthest = set(horizons), max(horizons)
     for episode, part in _starts(system, trajectories, min(horizons)):
         x, u = trajectories.states[episode], trajectories.inputs[episode]
-        lifted = system.dictionary(x[part])
+        lifted = lift(system.dictionary, x[part])
         sequence = (u[part.start + j : part.stop + j] for j in range(min(furthest, len(u) - part.start)))
-        for h, state in enumerate(steps(system.A, system.B, lifted, sequence, relift), start=1):
+        for h, state in enumerate(steps(system, lifted, sequence, relift), start=1):
             if h in wanted:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    predicted = state @ system.C.T
-                yield Ahead(episode, part.start, h, predicted)
+                yield Ahead(episode, part.start, h, read(system, state))
 
 
 def direct(system: System, trajectories: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
     """Yield what `stepped` yields without relifting, jumping to each horizon."""
     with np.errstate(over="ignore", invalid="ignore"):
         reads = _output_powers(system.A, system.C, max(horizons))
-        pulses = [read @ system.B for read in reads]  # the Markov parameters
+        pulses = [power @ system.B for power in reads]  # the Markov parameters
     for episode, part in _starts(system, trajectories, min(horizons)):
         x, u = trajectories.states[episode], trajectories.inputs[episode]
-        lifted = system.dictionary(x[part])
+        lifted = lift(system.dictionary, x[part])
         for h in horizons:
             rows = min(part.stop, len(x) - h) - part.start
             if rows > 0:
@@ -96,11 +107,11 @@ def checked_horizons(horizons: Sequence[int], trajectories: Trajectories) -> tup
     return tuple(wanted)
 
 
-def check_columns(trajectories: Trajectories, state_names: tuple[str, ...], input_names: tuple[str, ...]) -> None:
+def check_columns(system: System, trajectories: Trajectories) -> None:
     """Refuse trajectories whose columns are not those the model was made with."""
     for what, expected, came in (
-        ("states", state_names, trajectories.state_names),
-        ("inputs", input_names, trajectories.input_names),
+        ("states", system.dictionary.state_names, trajectories.state_names),
+        ("inputs", system.input_names, trajectories.input_names),
     ):
         if expected != came:
             raise KoopsieveError(

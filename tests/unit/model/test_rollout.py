@@ -1,0 +1,94 @@
+"""Rollouts and predictions at chosen horizons against plain loops, on models fitted to simulated episodes."""
+
+import numpy as np
+import pytest
+from tests.reference.literal_prediction import predict_one
+from tests.reference.pendulum import least_squares_model, simulate_pendulum
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Trajectories, embed_delays
+from koopsieve.dictionary import Constant, Monomials, States
+from koopsieve.model.rollout import direct, direct_is_cheaper, stepped
+
+
+@pytest.fixture(params=[0, 1, 2], ids="{} inputs".format)
+def data(request):
+    return simulate_pendulum([30, 6, 2, 25], request.param)
+
+
+@pytest.fixture
+def model(data):
+    return least_squares_model(data, States() + Constant() + Monomials(degree=3))
+
+
+@pytest.mark.parametrize("relift", [False, True])
+@pytest.mark.parametrize("chunk", [None, 5])
+def test_every_start_is_rolled_out(model, data, relift, chunk, monkeypatch):
+    if chunk:
+        monkeypatch.setattr("koopsieve.model.prediction._CHUNK_BYTES", chunk * 8 * len(model.A))
+    found = model.rollout(data, horizon=5, relift=relift)
+    assert [f.shape for f in found] == [(25, 5, 2), (1, 5, 2), (0, 5, 2), (20, 5, 2)]
+    for predicted, x, u in zip(found, data.states, data.inputs, strict=True):
+        for k, rows in enumerate(predicted):
+            np.testing.assert_allclose(rows, predict_one(model, x[k], u[k : k + 5], relift), rtol=1e-9, atol=1e-12)
+
+
+def test_predict_and_rollout_agree(model, data):
+    x, u = data.states[0], data.inputs[0]
+    windows = np.stack([u[k : k + 7] for k in range(23)])
+    np.testing.assert_allclose(
+        model.predict(x[:23], windows, horizon=7), model.rollout(data, horizon=7)[0], rtol=1e-11, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("chunk", [4, 10**6])
+def test_jumping_to_horizons_is_stepping_to_them(model, data, chunk, monkeypatch):
+    monkeypatch.setattr("koopsieve.model.prediction._CHUNK_BYTES", chunk * 8 * len(model.A))
+    horizons = (1, 2, 5, 24)
+    jumped, walked = (
+        {(episode, first, h): y for episode, first, h, y in pieces}
+        for pieces in (direct(model, data, horizons), stepped(model, data, horizons, False))
+    )
+    assert jumped.keys() == walked.keys()
+    for key, predicted in walked.items():
+        assert jumped[key].shape == predicted.shape
+        np.testing.assert_allclose(jumped[key], predicted, rtol=1e-9, atol=1e-9)
+    assert sum(len(y) for (_, _, h), y in walked.items() if h == 5) == 25 + 1 + 20
+
+
+def test_the_cheaper_way_is_taken(model):
+    assert direct_is_cheaper(model, (1, 10, 100))
+    small = model.restrict([0, 1])
+    assert direct_is_cheaper(small, range(1, 400)) == (len(model.input_names) == 0)
+
+
+def test_delays_are_rolled_out(data):
+    embedded = embed_delays(data.subset([0, 3]), states=2, inputs=1 if data.n_inputs else 0)
+    model = least_squares_model(embedded, States() + Monomials(degree=2))
+    assert model.output_names == ("x1", "x2")
+    found = model.rollout(embedded, horizon=3, relift=True)
+    x, u = embedded.states[0], embedded.inputs[0]
+    np.testing.assert_allclose(found[0][4], predict_one(model, x[4], u[4:7], True), rtol=1e-9, atol=1e-12)
+    cut = model.restrict([0, 1, 2, *range(4, len(model.A))])
+    with pytest.raises(KoopsieveError, match=r"Missing: .*\[k-1\]"):
+        cut.predictions(embedded, [1], relift=True)
+
+
+def test_other_columns_are_refused(model, data):
+    other = Trajectories.from_arrays(list(data.states), list(data.inputs), state_names=["x2", "x1"])
+    with pytest.raises(KoopsieveError, match=r"model's states. Expected \['x1', 'x2'\], got \['x2', 'x1'\]"):
+        model.rollout(other, 2)
+    other = simulate_pendulum([30], 3)
+    with pytest.raises(KoopsieveError, match="model's inputs"):
+        model.predictions(other, [2])
+
+
+def test_horizons_beyond_the_data_are_refused(model, data):
+    with pytest.raises(KoopsieveError, match="at least 31 samples, the longest has 30"):
+        model.rollout(data, 30)
+    with pytest.raises(KoopsieveError, match="at least 31 samples"):
+        model.predictions(data, [1, 30])
+    with pytest.raises(KoopsieveError, match="horizons is empty"):
+        model.predictions(data, [])
+    with pytest.raises(KoopsieveError, match="at least 1"):
+        model.predictions(data, [0, 3])
