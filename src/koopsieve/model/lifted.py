@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +16,13 @@ from numpy.typing import ArrayLike
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
+from koopsieve.model import files
+from koopsieve.model.export import to_control, to_scipy
 from koopsieve.model.prediction import checked_indices, predict
 from koopsieve.model.rollout import Ahead, predictions, rollout
+from koopsieve.model.spectrum import ComplexArray, Modes, eigenvalues, modes, spectral_radius
 from koopsieve.model.system import Coefficients
+from koopsieve.model.uncertainty import output_deviation
 from koopsieve.regression import condition_number
 
 
@@ -184,6 +190,25 @@ class LiftedModel:
         """
         return predictions(self, trajectories, horizons, relift)
 
+    def predict_interval(
+        self, x0: ArrayLike, inputs: ArrayLike | None = None, horizon: int = 1
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the linear prediction and its standard deviation, both in the shape `predict` gives.
+
+        The deviation carries the one-step noise of every observable through A, taken as independent from observable to
+        observable and from step to step. The start and the coefficients are taken as exact, so it is the least
+        uncertainty there is.
+
+        Raises
+        ------
+        KoopsieveError
+            As `predict`, or if the model has no `noise_variance`.
+        """
+        if self.noise_variance is None:
+            raise KoopsieveError("The model has no noise_variance, so it cannot say how far predictions may stray.")
+        mean = self.predict(x0, inputs, horizon)
+        return mean, np.broadcast_to(output_deviation(self.A, self.C, self.noise_variance, horizon), mean.shape)
+
     def restrict(self, retained: ArrayLike) -> LiftedModel:
         """Return the block restriction A[R, R], B[R], C[:, R] with the dictionary cut to R, nothing refitted.
 
@@ -208,6 +233,21 @@ class LiftedModel:
         )
 
     @property
+    def eigenvalues(self) -> ComplexArray:
+        """Eigenvalues of A, the largest in absolute value first."""
+        return eigenvalues(self.A)
+
+    @property
+    def spectral_radius(self) -> float:
+        """Largest absolute eigenvalue of A; above one, long predictions grow without bound."""
+        return spectral_radius(self.A)
+
+    @property
+    def modes(self) -> Modes:
+        """Eigenvalues with what each looks like in the outputs."""
+        return modes(self)
+
+    @property
     def condition_number(self) -> float:
         """κ(Aᵀ), as the paper reports it; inf when A is singular."""
         return condition_number(self.A)
@@ -216,6 +256,38 @@ class LiftedModel:
     def coef_condition_number(self) -> float:
         """κ of the whole coefficient matrix [Aᵀ; Bᵀ]."""
         return condition_number(np.hstack([self.A, self.B]))
+
+    def to_scipy(self) -> Any:
+        """Return the model as `scipy.signal.dlti`; its state is the lifted state."""
+        return to_scipy(self)
+
+    def to_control(self) -> Any:
+        """Return the model as `control.StateSpace` with all names (dots become middle dots); needs python-control."""
+        return to_control(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one .npz file of arrays and JSON, whole or not at all.
+
+        Raises
+        ------
+        KoopsieveError
+            If the dictionary holds a user's own code, which a safe file cannot.
+        """
+        matrices = {"A": self.A, "B": self.B, "C": self.C}
+        if self.noise_variance is not None:
+            matrices["noise_variance"] = self.noise_variance
+        files.write(path, self, matrices)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> LiftedModel:
+        """Read a model that `save` wrote; nothing in the file is ever executed.
+
+        Raises
+        ------
+        KoopsieveError
+            If the file is damaged or foreign.
+        """
+        return files.read(path, cls)
 
 
 def _require_shape(name: str, array: FloatArray, expected: tuple[int, ...]) -> None:

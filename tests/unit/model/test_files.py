@@ -1,0 +1,229 @@
+"""Model files: what was saved comes back; what is damaged or foreign is refused and runs nothing."""
+
+import io
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from tests.reference.pendulum import least_squares_model, simulate_pendulum
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data import embed_delays
+from koopsieve.dictionary import (
+    Constant,
+    Fourier,
+    Function,
+    Monomials,
+    PeriodicSquaredExponential,
+    SquaredExponential,
+    States,
+)
+from koopsieve.model import LiftedModel
+
+EVERY_BLOCK = (
+    States()
+    + Constant()
+    + Monomials(degree=2)
+    + Fourier()
+    + SquaredExponential(centers=4, coefficients=[0.1, 1.0])
+    + PeriodicSquaredExponential(centers=2)
+)
+
+
+@pytest.fixture
+def data():
+    return simulate_pendulum([80], 1)
+
+
+@pytest.fixture
+def model(data):
+    return least_squares_model(data, States() + Monomials(degree=2))
+
+
+@pytest.fixture
+def saved(model, tmp_path):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    return path
+
+
+def assert_same(one, two):
+    for name in ("A", "B", "C", "noise_variance"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    assert (one.names, one.input_names, one.output_names) == (two.names, two.input_names, two.output_names)
+    assert (one.dt, one.dictionary.outputs) == (two.dt, two.dictionary.outputs)
+    assert one.dictionary.state_names == two.dictionary.state_names
+
+
+@pytest.mark.parametrize("delays", [0, 1])
+def test_what_was_saved_comes_back(data, delays, tmp_path):
+    data = embed_delays(data, states=delays, inputs=delays)
+    model = least_squares_model(data, EVERY_BLOCK)
+    model.save(tmp_path / "any name")
+    again = LiftedModel.load(str(tmp_path / "any name"))
+    assert_same(model, again)
+    np.testing.assert_array_equal(
+        again.predict(data.states[0][3], np.ones((5, 1)), 5), model.predict(data.states[0][3], np.ones((5, 1)), 5)
+    )
+    kept = [*model.dictionary.outputs, model.dictionary.size - 1]
+    model.restrict(kept).save(tmp_path / "cut.npz")
+    assert_same(model.restrict(kept), LiftedModel.load(tmp_path / "cut.npz"))
+
+
+def test_a_model_without_noise_comes_back_without(model, tmp_path):
+    bare = LiftedModel(model.A, model.B, model.C, model.dictionary, 0.1, model.input_names, model.output_names)
+    bare.save(tmp_path / "m")
+    assert LiftedModel.load(tmp_path / "m").noise_variance is None
+
+
+def test_saving_twice_gives_the_same_bytes(model, saved, tmp_path):
+    model.save(tmp_path / "again.npz")
+    assert saved.read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+
+def test_a_function_of_the_user_is_not_saved_and_nothing_is_written(data, tmp_path):
+    model = least_squares_model(data, States() + Function(np.sin, names=["sin x1", "sin x2"]))
+    path = tmp_path / "model.npz"
+    path.write_text("precious")
+    with pytest.raises(KoopsieveError, match="Python code"):
+        model.save(path)
+    assert path.read_text() == "precious"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_damage_anywhere_is_noticed(model, saved, tmp_path):
+    """Every changed byte either leaves the model as it was (padding, time stamps) or is refused."""
+    whole, rng = saved.read_bytes(), np.random.default_rng(0)
+    path, refused = tmp_path / "damaged", 0
+    for position in rng.choice(len(whole), size=250, replace=False):
+        damaged = bytearray(whole)
+        damaged[position] ^= 1 << rng.integers(8)
+        path.write_bytes(damaged)
+        try:
+            again = LiftedModel.load(path)
+        except KoopsieveError as error:
+            assert str(path) in str(error)  # noqa: PT017
+            refused += 1
+        else:
+            assert_same(model, again)
+    assert refused > 150
+
+
+@pytest.mark.parametrize("length", [0, 1, 10, 0.3, 0.9, 0.999])
+def test_a_file_cut_short_is_refused(saved, length):
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[: length if isinstance(length, int) else int(length * len(whole))])
+    with pytest.raises(KoopsieveError, match="damaged or not a koopsieve model"):
+        LiftedModel.load(saved)
+
+
+class Trap:
+    """A pickle that leaves a mark when it is opened."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return (os.mkdir, (str(self.mark),))
+
+
+@pytest.mark.parametrize("where", ["pickle", "npy", "header", "A", "dictionary.0.columns"])
+def test_pickles_are_never_opened(saved, where, tmp_path):
+    mark = tmp_path / "mark"
+    trap = np.array([Trap(mark)], dtype=object)
+    if where == "pickle":
+        saved.write_bytes(pickle.dumps(Trap(mark)))
+    elif where == "npy":
+        with saved.open("wb") as stream:
+            np.save(stream, trap, allow_pickle=True)
+    else:
+        with np.load(saved) as archive:
+            arrays = dict(archive)
+        np.savez(saved, **{**arrays, where: trap})
+    with pytest.raises(KoopsieveError):
+        LiftedModel.load(saved)
+    assert not mark.exists()
+
+
+def rewritten(path, change):
+    """Change the header of a model file."""
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    header = change(json.loads(arrays["header"].tobytes()))
+    np.savez(path, **{**arrays, "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)})
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (lambda h: h | {"format": "another"}, "got 'another'"),
+        (lambda h: h | {"version": 2}, "Use the koopsieve that wrote it"),
+        (lambda h: h | {"dt": -1}, "dt must be"),
+        (lambda h: h | {"dt": "soon"}, "damaged"),
+        (lambda h: h | {"input_names": []}, "Expected"),
+        (lambda h: h | {"output_names": ["x1"]}, "Expected"),
+        (lambda h: [h], "damaged"),
+        (lambda h: "koopsieve model", "damaged"),
+        (lambda h: {k: v for k, v in h.items() if k != "dictionary"}, "damaged"),
+        (lambda h: h | {"dictionary": h["dictionary"] | {"measured": [7]}}, "damaged"),
+        (lambda h: h | {"dictionary": h["dictionary"] | {"state_names": ["x1"]}}, "damaged|inconsistent"),
+        (
+            lambda h: h | {"dictionary": h["dictionary"] | {"families": [{"kind": "os", "names": ["x"]}]}},
+            "Unknown kind",
+        ),
+    ],
+)
+def test_a_header_that_does_not_fit_is_refused(saved, change, match):
+    rewritten(saved, change)
+    with pytest.raises(KoopsieveError, match=match):
+        LiftedModel.load(saved)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"A": np.eye(3)},
+        {"A": np.eye(5, dtype=np.int64)},
+        {"B": np.array(["a"])},
+        {"extra": np.ones(2)},
+        {"dictionary.0.columns": np.array([0, 99])},
+        {"dictionary.0.columns": np.array([0.5, 1.5])},
+        {"noise_variance": np.ones(2)},
+    ],
+    ids=str,
+)
+def test_arrays_that_do_not_fit_are_refused(saved, change):
+    with np.load(saved) as archive:
+        arrays = dict(archive)
+    np.savez(saved, **{**arrays, **change})
+    with pytest.raises(KoopsieveError):
+        LiftedModel.load(saved)
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C", "header", "dictionary.0.columns"])
+def test_a_missing_array_is_refused(saved, name):
+    with np.load(saved) as archive:
+        arrays = {key: values for key, values in archive.items() if key != name}
+    np.savez(saved, **arrays)
+    with pytest.raises(KoopsieveError, match="damaged"):
+        LiftedModel.load(saved)
+
+
+def test_foreign_files_are_refused(tmp_path):
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr("hello.txt", "hello")
+    numbers = io.BytesIO()
+    np.save(numbers, np.ones(3))
+    for foreign in (b"a,b\n1,2\n", zipped.getvalue(), numbers.getvalue(), b"\x80\x04K\x01."):
+        (tmp_path / "foreign").write_bytes(foreign)
+        with pytest.raises(KoopsieveError, match=r"Expected a file written by LiftedModel\.save"):
+            LiftedModel.load(tmp_path / "foreign")
+
+
+def test_a_missing_file_is_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        LiftedModel.load(tmp_path / "nothing")
