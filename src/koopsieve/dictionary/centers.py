@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import pdist
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.dictionary.observables import Samples, frozen
@@ -58,6 +57,8 @@ def _cluster(count: int, samples: Samples, scale: FloatArray, rng: np.random.Gen
 
 def median_coefficient(centers: FloatArray) -> FloatArray:
     """Return c with exp(−c·d²) = exp(−1/2) at the median distance d between centres."""
+    from scipy.spatial.distance import pdist
+
     squares = pdist(centers, "sqeuclidean")
     median = float(np.median(squares[squares > 0])) if (squares > 0).any() else 1.0
     return frozen([0.5 / median])

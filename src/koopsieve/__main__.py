@@ -1,0 +1,5 @@
+"""`python -m koopsieve` is `koopsieve`."""
+
+from koopsieve.cli import main
+
+main()

@@ -1,0 +1,101 @@
+"""What to know about a fitted model before it is believed, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import FloatArray
+from koopsieve.model import LiftedModel
+from koopsieve.regression import DesignDiagnostics, RegressionStatistics, design_diagnostics
+
+_GROWTH = 1e-6  # a spectral radius this far above one is rounding, not growth
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnostics:
+    """Conditioning, stability and error against horizon of one model.
+
+    Parameters
+    ----------
+    design : DesignDiagnostics
+        Numerical rank and condition number of the scaled design the model was identified from.
+    condition_number : float
+        κ(Aᵀ).
+    spectral_radius : float
+        Largest modulus of an eigenvalue of A; above one predictions grow without bound.
+    horizons : tuple of int
+        Steps ahead at which errors are known.
+    error : mapping from state name to array
+        NMSE per horizon.
+    """
+
+    design: DesignDiagnostics
+    condition_number: float
+    spectral_radius: float
+    horizons: tuple[int, ...]
+    error: Mapping[str, FloatArray]
+
+    @property
+    def mean_error(self) -> FloatArray:
+        """NMSE per horizon, averaged over the states."""
+        mean: FloatArray = np.mean(list(self.error.values()), axis=0)
+        return mean
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What should worry the user, in words; empty when nothing does."""
+        return tuple(self._growth()) + tuple(self._two_stories())
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Everything worth saying, in words, warnings included."""
+        return tuple(self._design()) + self.warnings
+
+    def _design(self) -> Iterator[str]:
+        rank, columns, kappa = self.design.rank, self.design.columns, self.design.condition_number
+        yield (
+            f"The scaled design has numerical rank {rank} of {columns} and condition number {kappa:.1e}; "
+            f"A has condition number {self.condition_number:.1e} and spectral radius {self.spectral_radius:.6f}."
+        )
+        if rank < columns:
+            yield (
+                f"The data cannot tell {columns - rank} of the {columns} regressors from combinations of the others; "
+                "their coefficients are a convention. Reduce the dictionary."
+            )
+
+    def _growth(self) -> Iterator[str]:
+        if self.spectral_radius > 1 + _GROWTH:
+            steps = max(self.horizons, default=100)
+            with np.errstate(over="ignore"):
+                factor = np.float64(self.spectral_radius) ** steps
+            yield (
+                f"The spectral radius is {self.spectral_radius:.6f}, so linear predictions grow without bound "
+                f"(by {factor:.3g} over {steps} steps). Reduce the dictionary, or stabilise the model."
+            )
+
+    def _two_stories(self) -> Iterator[str]:
+        if len(self.horizons) < 2:
+            return
+        first, last = int(np.argmin(self.horizons)), int(np.argmax(self.horizons))
+        errors = self.mean_error
+        if errors[first] < 0.1 and not errors[last] < 1:
+            yield (
+                f"Error tells two stories: NMSE {errors[first]:.2g} at {self.horizons[first]} step"
+                f"{'s' if self.horizons[first] > 1 else ''} but {errors[last]:.2g} at {self.horizons[last]}, "
+                "where predicting the mean would give 1. Judge the model at the horizon you need."
+            )
+
+
+def diagnose(
+    model: LiftedModel,
+    statistics: RegressionStatistics,
+    horizons: tuple[int, ...],
+    error: Mapping[str, FloatArray],
+) -> Diagnostics:
+    """Collect what is known of `model`, identified from `statistics`, with its NMSE per state and horizon."""
+    return Diagnostics(
+        design_diagnostics(statistics), model.condition_number, model.spectral_radius, tuple(horizons), error
+    )

@@ -1,0 +1,41 @@
+"""JSON that every reader accepts: numbers that are not finite become the strings "inf", "-inf" and "nan"."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from koopsieve._types import written_whole
+
+
+def plain(value: Any) -> Any:
+    """Return `value` made of dicts, lists, strings, whole numbers, finite floats, booleans and None only.
+
+    Examples
+    --------
+    >>> plain({"error": np.array([0.5, np.inf])})
+    {'error': [0.5, 'inf']}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write `value` to `path`, whole or not at all."""
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    with written_whole(path) as stream:
+        stream.write(text.encode() + b"\n")

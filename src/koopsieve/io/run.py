@@ -1,0 +1,67 @@
+"""The files of one run of the sieve: `summary.json`, `model.npz`, `inclusion.csv`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+from koopsieve._types import written_whole
+from koopsieve._version import __version__
+from koopsieve.identify import Estimate
+from koopsieve.io.json import write_json
+from koopsieve.workflow import SieveResult
+
+
+def summarise(result: SieveResult) -> dict[str, Any]:
+    """Return the run in numbers, under the names other programs rely on."""
+    sizes = {"full": result.full, "reduced": result.reduced}
+    found = result.found
+    return {
+        "observables": {
+            "full": result.dictionary.size,
+            "reduced": len(result.reduction.retained),
+            "retained": result.retained_names,
+        },
+        "horizons": result.horizons,
+        "nmse": {size: {name: fit.diagnostics.error for name, fit in fits.items()} for size, fits in sizes.items()},
+        "condition_number": {
+            size: {name: fit.diagnostics.condition_number for name, fit in fits.items()} for size, fits in sizes.items()
+        },
+        "spectral_radius": {
+            size: {name: fit.diagnostics.spectral_radius for name, fit in fits.items()} for size, fits in sizes.items()
+        },
+        "remarks": {
+            size: {name: fit.diagnostics.remarks for name, fit in fits.items()} for size, fits in sizes.items()
+        },
+        "judged_on": result.judged_on,
+        "model": result.best,
+        "threshold": result.reduction.threshold,
+        "seconds": result.seconds,
+        "elbo": dict(zip(found.targets, found.elbo, strict=True)),
+        "status": {name: status.value for name, status in zip(found.targets, found.status, strict=True)},
+        "version": __version__,
+        "seed": result.seed,
+    }
+
+
+def write_run(result: SieveResult, folder: str | os.PathLike[str]) -> None:
+    """Write the run into `folder`, which is made if it is missing; every file appears whole or not at all."""
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    result.model.save(out / "model.npz")
+    with written_whole(out / "inclusion.csv") as stream:
+        stream.write(inclusion_table(result.found).encode())
+    write_json(out / "summary.json", summarise(result))
+
+
+def inclusion_table(found: Estimate) -> str:
+    """Return the inclusion probabilities as CSV: a row per regressor, a column per target."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["regressor", *found.targets])
+    for name, row in zip(found.regressors, found.inclusion, strict=True):
+        writer.writerow([name, *(f"{value:.6g}" for value in row)])
+    return text.getvalue()

@@ -1,0 +1,50 @@
+"""The one place that imports matplotlib: new axes, and figures saved whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from koopsieve._types import KoopsieveError, written_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# distinguishable in grey: every method has its own line and its own marker
+STYLES: dict[str, dict[str, Any]] = {
+    "I": {"color": "#1b4965", "linestyle": "-", "marker": "o"},
+    "II": {"color": "#bc6c25", "linestyle": "--", "marker": "s"},
+    "III": {"color": "#2a7f62", "linestyle": "-.", "marker": "^"},
+    "IV": {"color": "#9d2449", "linestyle": ":", "marker": "D"},
+    "IV*": {"color": "#6d597a", "linestyle": (0, (5, 1, 1, 1)), "marker": "v"},
+}
+
+
+def new_axes(width: float = 6.0, height: float = 4.0) -> Axes:
+    """Return axes on a figure of its own, not tied to any window.
+
+    Raises
+    ------
+    KoopsieveError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise KoopsieveError("Figures need matplotlib: pip install 'koopsieve[plots]'.") from error
+    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+
+
+def figure_of(axes: Axes) -> Figure:
+    """Return the figure that axes are on."""
+    return cast("Figure", axes.get_figure())
+
+
+def save_figure(axes: Axes, path: str | os.PathLike[str], dpi: int = 150) -> None:
+    """Save the figure of `axes`; the suffix of `path` says the format (png, svg, pdf)."""
+    target = Path(path)
+    fixed = {"Date": None} if target.suffix == ".svg" else None  # the same figure gives the same file
+    with written_whole(target) as stream:
+        figure_of(axes).savefig(stream, format=target.suffix.lstrip("."), dpi=dpi, metadata=fixed)

@@ -1,0 +1,140 @@
+"""KoopmanSieve the way scikit-learn's users use it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from koopsieve import KoopmanSieve, KoopsieveError, Monomials, States, Trajectories, embed_delays
+from koopsieve.estimator import _within
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([KoopmanSieve()])
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+def slow_manifold(rng, inputs=True, steps=120):
+    """x1+ = 0.9 x1 + u, x2+ = 0.5 x2 + 0.3 x1²: exactly linear in (x1, x2, x1²) without inputs."""
+    u = rng.normal(size=(steps, 1)) * inputs
+    x = np.zeros((steps + 1, 2))
+    x[0] = rng.normal(size=2)
+    for k in range(steps):
+        x[k + 1] = 0.9 * x[k, 0] + u[k, 0], 0.5 * x[k, 1] + 0.3 * x[k, 0] ** 2
+    return x, u
+
+
+@pytest.fixture
+def episodes():
+    rng = np.random.default_rng(0)
+    pairs = [slow_manifold(rng) for _ in range(6)]
+    return [x for x, _ in pairs], [u for _, u in pairs]
+
+
+BLOCK = States() + Monomials(degree=3)
+
+
+def test_it_keeps_what_drives_the_states_and_predicts():
+    x, _ = slow_manifold(np.random.default_rng(3), inputs=False, steps=40)
+    sieve = KoopmanSieve(BLOCK, horizons=[1, 5]).fit(x)
+    assert {"x1", "x2", "x1^2"} <= set(sieve.retained_names_)
+    assert len(sieve.retained_names_) < 9
+    np.testing.assert_allclose(sieve.predict(x[:-1]), x[1:], atol=1e-6)
+    np.testing.assert_allclose(sieve.predict(x[0], horizon=10), x[1:11], atol=1e-5)
+    np.testing.assert_allclose(sieve.predict(x[:3], horizon=4)[2], x[3:7], atol=1e-5)
+    assert sieve.score(x) > -1e-6
+
+
+def test_inputs_go_along_the_rows_or_with_each_start(episodes):
+    X, U = episodes
+    sieve = KoopmanSieve(BLOCK, horizons=[1, 3]).fit(X, u=U)
+    x, u = X[0], U[0]
+    along = sieve.predict(x[:-1], u=u)
+    assert along.shape == (120, 2)
+    np.testing.assert_allclose(along[:, 0], x[1:, 0], atol=1e-6)
+    ahead = sieve.predict(x[:5], u=u[:7], horizon=3)
+    each = sieve.predict(x[:5], u=np.stack([u[k : k + 3] for k in range(5)]), horizon=3)
+    np.testing.assert_array_equal(ahead, each)
+    np.testing.assert_allclose(ahead[4, 2, 0], x[7, 0], atol=1e-6)
+    with pytest.raises(KoopsieveError, match=r"has inputs .u1.; give them as u"):
+        sieve.predict(x)
+    with pytest.raises(KoopsieveError, match=r"Expected \(7, 1\) or \(5, 3, 1\), got \(6, 1\)"):
+        sieve.predict(x[:5], u=u[:6], horizon=3)
+    with pytest.raises(KoopsieveError, match="no inputs, but u was given"):
+        KoopmanSieve(BLOCK).fit(X).predict(x, u=u)
+
+
+def test_delays_use_the_first_rows_as_history(episodes):
+    X, U = episodes
+    sieve = KoopmanSieve(States(), state_delays=1, input_delays=2, horizons=[1, 4]).fit(X, u=U)
+    x, u = X[0], U[0]
+    data = embed_delays(Trajectories.from_arrays(x, u), states=1, inputs=2)
+    direct = sieve.model_.predict(data.states[0][:-1], data.inputs[0][:, None], 1)[:, 0]
+    np.testing.assert_allclose(sieve.predict(x[:-1], u=u), direct, rtol=1e-12)
+    window = sieve.predict(x[10:13], u=u[10:16], horizon=4)
+    np.testing.assert_allclose(window[0], sieve.model_.predict(data.states[0][10], u[12:16], 4), rtol=1e-12)
+    np.testing.assert_allclose(sieve.transform(x, u=u), sieve.model_.dictionary(data.states[0]), rtol=1e-12)
+    with pytest.raises(KoopsieveError, match=r"more rows than the longest delay. Expected over 2, got 2"):
+        sieve.predict(x[:2], u=u[:2])
+
+
+def test_names_follow_the_frame_and_set_output(episodes):
+    frame = pd.DataFrame(episodes[0][0], columns=["angle", "speed"])
+    sieve = KoopmanSieve(BLOCK, horizons=[1]).set_output(transform="pandas").fit(frame)
+    lifted = sieve.transform(frame)
+    assert list(lifted.columns) == list(sieve.get_feature_names_out()) == list(sieve.retained_names_)
+    assert "angle" in lifted.columns
+    np.testing.assert_allclose(lifted["angle"], frame["angle"])
+
+
+def test_clone_and_params():
+    sieve = KoopmanSieve(BLOCK, threshold=0.2)
+    again = clone(sieve).set_params(threshold=0.3, horizons=[2])
+    assert again.get_params()["threshold"] == 0.3
+    assert sieve.threshold == 0.2
+    assert "KoopmanSieve" in sieve._repr_html_()
+
+
+def test_grid_search_over_trajectories_with_inputs(episodes):
+    X, U = episodes
+    grid = {"dictionary": [States(), BLOCK], "threshold": [0.1, 0.5]}
+    data = Trajectories.from_arrays(X, U)
+    search = GridSearchCV(KoopmanSieve(horizons=[1, 5]), grid, cv=3, error_score="raise").fit(data)
+    scores = search.cv_results_["mean_test_score"]
+    assert np.isfinite(scores).all()
+    assert scores[2:].min() > scores[:2].max()
+    assert search.best_params_["dictionary"] == BLOCK
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = GridSearchCV(KoopmanSieve(horizons=[1, 5]), grid, cv=3, error_score="raise").fit(X, u=U)
+    np.testing.assert_allclose(routed.cv_results_["mean_test_score"], scores, rtol=1e-10)
+
+
+def test_in_a_pipeline_its_observables_are_features(episodes):
+    X, _ = episodes
+    features = make_pipeline(StandardScaler(), KoopmanSieve(BLOCK, horizons=[1])).fit_transform(X[0])
+    assert features.shape[0] == len(X[0])
+
+
+def test_horizons_longer_than_the_data_are_left_out_with_a_word(episodes):
+    data = Trajectories.from_arrays(episodes[0][0][:8])
+    with pytest.warns(UserWarning, match="Horizons beyond 7"):
+        assert _within([1, 7, 8], data) == (1, 7)
+
+
+def test_inputs_twice_are_refused(episodes):
+    X, U = episodes
+    with pytest.raises(KoopsieveError, match="u must be left out"):
+        KoopmanSieve().fit(Trajectories.from_arrays(X, U), u=U)
+
+
+def test_a_model_that_grows_warns():
+    x = 1.01 ** np.arange(60.0)[:, None] * [[1.0, 2.0]]
+    x[:, 1] += np.random.default_rng(0).normal(size=60)
+    with pytest.warns(UserWarning, match="spectral radius is 1.01"):
+        KoopmanSieve(States(), horizons=[1]).fit(x)
