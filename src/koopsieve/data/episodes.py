@@ -19,12 +19,13 @@ from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 class Episode:
     """States (T, n), inputs (T-1, l), and how to call the episode in a message.
 
-    `broken` marks, if given, the transitions (T-1) over which samples are missing between two rows.
+    `times` (T) are those of the samples, if known; `broken` (T-1) marks transitions over which samples are missing.
     """
 
     label: str
     states: FloatArray
     inputs: FloatArray
+    times: FloatArray | None = None
     broken: BoolArray | None = None
 
 
@@ -58,7 +59,7 @@ def as_matrix(values: Any, what: str, label: str) -> FloatArray:
     return matrix
 
 
-def make_episode(label: str, states: Any, inputs: Any = None, broken: BoolArray | None = None) -> Episode:
+def make_episode(label: str, states: Any, inputs: Any = None, times: FloatArray | None = None) -> Episode:
     """Return the checked episode; the last row of inputs as long as the states is dropped, as nothing follows it."""
     x = as_matrix(states, "states", label)
     if x.shape[1] == 0:
@@ -74,7 +75,7 @@ def make_episode(label: str, states: Any, inputs: Any = None, broken: BoolArray 
             f"inputs must have one row fewer than states. Expected {(len(x) - 1, u.shape[1])}, got {u.shape}. "
             f"This is {label}, whose states have shape {x.shape}."
         )
-    return Episode(label, x, u[: len(x) - 1], broken)
+    return Episode(label, x, u[: len(x) - 1], times)
 
 
 def episodes_from_arrays(states: Any, inputs: Any = None) -> list[Episode]:

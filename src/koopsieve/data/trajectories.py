@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray
+from koopsieve.data.checks import check_form, check_joinable, check_sample_time, warn_of_constants, warn_of_transposed
+from koopsieve.data.display import html_table, one_line, shorten
 from koopsieve.data.episodes import Episode, check_alike, episodes_from_arrays
+from koopsieve.data.files import AnyPath, episodes_from_files
 from koopsieve.data.gaps import handle_gaps
 from koopsieve.data.names import check_names, complete_names, longest_delay
-from koopsieve.data.warn import warn_user
+from koopsieve.data.parts import check_fraction, cut_between, cut_within, positions
+from koopsieve.data.tables import Columns, as_table, episodes_from_table
+from koopsieve.data.times import check_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +52,8 @@ class Trajectories:
 
     def __post_init__(self) -> None:
         check_names(self.state_names, self.input_names)
-        if not isinstance(self.dt, Real) or not 0 < self.dt < np.inf:
-            raise KoopsieveError(f"dt, the sample time, must be a positive number. Got {self.dt!r}.")
-        n, width = len(self.state_names), len(self.input_names)
-        expected = [((len(x), n), (len(x) - 1, width)) for x in self.states]
-        came = [(np.shape(x), np.shape(u)) for x, u in zip(self.states, self.inputs, strict=False)]
-        if not expected or expected != came or len(self.inputs) != len(self.states):
-            raise KoopsieveError(
-                f"Trajectories takes as many state arrays (T, {n}) as input arrays (T-1, {width}), at least one each. "
-                f"Got states {[np.shape(x) for x in self.states]} and inputs {[np.shape(u) for u in self.inputs]}. "
-                "Use Trajectories.from_arrays, which says what is wrong."
-            )
+        check_sample_time(self.dt)
+        check_form(self.states, self.inputs, self.n_states, self.n_inputs)
 
     @classmethod
     def from_arrays(
@@ -104,7 +96,7 @@ class Trajectories:
         >>> import numpy as np
         >>> x = np.arange(10.0).reshape(5, 2)
         >>> Trajectories.from_arrays([x, x[:3]], [x[:, :1], x[:3, :1]], dt=0.1)
-        Trajectories(2 episodes, 8 samples, states x1, x2, inputs u1, dt=0.1)
+        Trajectories(episodes 2, samples 8, states x1, x2, inputs u1, dt 0.1)
         """
         episodes = episodes_from_arrays(states, inputs)
         check_alike(episodes)
@@ -115,6 +107,83 @@ class Trajectories:
             complete_names(input_names, episodes[0].inputs.shape[1], "input", "u"),
             gaps,
         )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        states: str | Sequence[str],
+        inputs: str | Sequence[str] = (),
+        *,
+        episode: str | None = None,
+        time: str | None = None,
+        dt: float | None = None,
+        gaps: str = "raise",
+    ) -> Trajectories:
+        """Build from a pandas or polars frame, or anything else with the Arrow interface, one row per sample.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Rows of an episode stand together, in order of time. Null and NaN are missing samples.
+        states, inputs : str or sequence of str
+            Names of columns. The input in a row acts from its sample to the next; the last of an episode is not used.
+        episode : str, optional
+            The column that tells episodes apart, numbers or text. Without it all rows are one episode.
+        time : str, optional
+            The column of times, numbers or dates, evenly spaced within each episode. With gaps="split" an episode is
+            also cut where time jumps over missing rows.
+        dt : float, optional
+            Sample time; by default the median step of `time` (seconds for dates), or 1.
+        gaps : {"raise", "split"}
+            What to do with missing samples: refuse them, or cut the episode there.
+
+        Raises
+        ------
+        KoopsieveError
+            If anything cannot be used; the message says where and what to do.
+        """
+        columns = Columns.named(states, inputs, episode, time)
+        return cls._from_columns(episodes_from_table(as_table(frame, columns), columns), columns, dt, gaps)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: AnyPath | Sequence[AnyPath],
+        states: str | Sequence[str],
+        inputs: str | Sequence[str] = (),
+        *,
+        episode: str | None = None,
+        time: str | None = None,
+        dt: float | None = None,
+        gaps: str = "raise",
+    ) -> Trajectories:
+        """Build from a .csv, .parquet, .npz or .mat file, or from several; without `episode` each is one episode.
+
+        In .npz and .mat files states, inputs, episode and time are names of arrays. An array of shape (T,) or (T, 1)
+        called y is a column y; one of shape (T, k) is the columns y_1 … y_k. Inputs may have T or T-1 rows. Row vectors
+        in .mat files count as columns.
+
+        Parameters
+        ----------
+        path : path or sequence of paths
+            Read whole; nothing is built if one of them cannot be used.
+        states, inputs, episode, time, dt, gaps
+            As in `from_frame`.
+
+        Raises
+        ------
+        KoopsieveError
+            If anything cannot be used; the message says where and what to do.
+        """
+        episodes, columns = episodes_from_files(path, Columns.named(states, inputs, episode, time))
+        return cls._from_columns(episodes, columns, dt, gaps)
+
+    @classmethod
+    def _from_columns(cls, episodes: Sequence[Episode], columns: Columns, dt: float | None, gaps: str) -> Trajectories:
+        timed, step = check_times(episodes, gaps)
+        default = 1.0 if step is None else step
+        return cls._from_episodes(timed, default if dt is None else dt, columns.states, columns.inputs, gaps)
 
     @classmethod
     def _from_episodes(
@@ -135,7 +204,9 @@ class Trajectories:
             input_names=input_names,
             outputs=tuple(range(len(state_names))),
         )
-        _warn_of_constants(trajectories)
+        warn_of_transposed(trajectories.states)
+        warn_of_constants("State", trajectories.states, state_names)
+        warn_of_constants("Input", trajectories.inputs, input_names)
         return trajectories
 
     @property
@@ -183,18 +254,9 @@ class Trajectories:
         KoopsieveError
             If there are no parts, or they differ in names, outputs or sample time.
         """
-        if not parts:
-            raise KoopsieveError("There is nothing to join. Expected at least one Trajectories.")
-        first = parts[0]
-        for part in parts[1:]:
-            for what in ("state_names", "input_names", "outputs", "dt"):
-                if getattr(part, what) != getattr(first, what):
-                    raise KoopsieveError(
-                        f"Trajectories to join must have the same {what}. Expected {getattr(first, what)}, "
-                        f"got {getattr(part, what)}."
-                    )
+        check_joinable(parts)
         states = tuple(x for part in parts for x in part.states)
-        return replace(first, states=states, inputs=tuple(u for part in parts for u in part.inputs))
+        return replace(parts[0], states=states, inputs=tuple(u for part in parts for u in part.inputs))
 
     def subset(self, episodes: int | Iterable[int]) -> Trajectories:
         """Return only some episodes, in the order given; an episode may be named more than once.
@@ -204,7 +266,7 @@ class Trajectories:
         episodes : int, iterable of int, or array of bool
             Positions from 0 (negative ones count from the end), or one flag per episode.
         """
-        chosen = _positions(episodes, len(self))
+        chosen = positions(episodes, len(self))
         return replace(self, states=tuple(self.states[i] for i in chosen), inputs=tuple(self.inputs[i] for i in chosen))
 
     def split(self, fraction: float) -> tuple[Trajectories, Trajectories]:
@@ -218,69 +280,29 @@ class Trajectories:
         KoopsieveError
             If fraction is not inside (0, 1), or a single episode is too short to give both parts a transition.
         """
-        if not 0 < fraction < 1:
-            raise KoopsieveError(f"fraction must lie between 0 and 1, both excluded. Got {fraction}.")
+        check_fraction(fraction)
         if len(self) > 1:
-            share = np.cumsum([len(x) - 1 for x in self.states]) / self.n_transitions
-            cut = 1 + int(np.argmin(np.abs(share[:-1] - fraction)))
+            cut = cut_between([len(u) for u in self.inputs], fraction)
             return self.subset(range(cut)), self.subset(range(cut, len(self)))
-        return self._cut_in_time(fraction)
-
-    def _cut_in_time(self, fraction: float) -> tuple[Trajectories, Trajectories]:
         x, u = self.states[0], self.inputs[0]
         reach = longest_delay(self.state_names[len(self.outputs) :])
-        if len(x) < 4 + reach:
-            raise KoopsieveError(
-                f"One episode of {len(x)} samples is too short to be split in two. Expected at least {4 + reach} "
-                "samples: two on either side, and those that the delays reach back over."
-            )
-        cut = min(max(round(fraction * len(x)), 2), len(x) - reach - 2)
+        cut = cut_within(len(x), fraction, reach)
         first = replace(self, states=(x[:cut],), inputs=(u[: cut - 1],))
         return first, replace(self, states=(x[cut + reach :],), inputs=(u[cut + reach :],))
 
     def __repr__(self) -> str:
-        episodes = "1 episode" if len(self) == 1 else f"{len(self)} episodes"
-        parts = [episodes, f"{self.n_samples} samples", f"states {_shorten(self.state_names)}"]
-        if self.n_inputs:
-            parts.append(f"inputs {_shorten(self.input_names)}")
+        return one_line("Trajectories", self._facts())
+
+    def _repr_html_(self) -> str:
+        return html_table("Trajectories", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        facts = {
+            "episodes": str(len(self)),
+            "samples": str(self.n_samples),
+            "states": shorten(self.state_names),
+            "inputs": shorten(self.input_names) or "none",
+        }
         if len(self.outputs) < self.n_states:
-            parts.append(f"outputs {_shorten(self.output_names)}")
-        return f"Trajectories({', '.join(parts)}, dt={self.dt:g})"
-
-
-def _positions(episodes: int | Iterable[int], count: int) -> IndexArray:
-    given: ArrayLike = episodes if isinstance(episodes, int | np.ndarray) else list(episodes)
-    chosen = np.atleast_1d(np.asarray(given))
-    if chosen.dtype == bool and len(chosen) == count:
-        chosen = np.flatnonzero(chosen)
-    if chosen.size == 0:
-        raise KoopsieveError("No episodes were chosen. Expected at least one position.")
-    if chosen.dtype.kind not in "iu" or chosen.ndim != 1 or chosen.min() < -count or chosen.max() >= count:
-        raise KoopsieveError(
-            f"Episodes are chosen by position, 0 to {count - 1}, or by one flag per episode. Got {chosen.tolist()}."
-        )
-    return chosen.astype(np.intp)
-
-
-def _warn_of_constants(trajectories: Trajectories) -> None:
-    constant = [
-        f"{kind} {names[j]!r}"
-        for kind, arrays, names in (
-            ("state", trajectories.states, trajectories.state_names),
-            ("input", trajectories.inputs, trajectories.input_names),
-        )
-        for j in np.flatnonzero(
-            np.max([a.max(axis=0) for a in arrays], axis=0) == np.min([a.min(axis=0) for a in arrays], axis=0)
-        )
-    ]
-    if constant:
-        warn_user(
-            f"These columns never change: {', '.join(constant)}. They are kept; nothing can be learnt about how the "
-            "system depends on them."
-        )
-
-
-def _shorten(names: Sequence[str], most: int = 6) -> str:
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[: most - 1])}, … ({len(names)} in all)"
+            facts["outputs"] = shorten(self.output_names)
+        return {**facts, "dt": f"{self.dt:g}"}

@@ -115,9 +115,13 @@ def test_names_may_be_given():
 
 def test_constant_columns_are_kept_with_a_warning_that_points_here():
     states = np.column_stack([X[:, 0], np.ones(20)])
-    with pytest.warns(KoopsieveWarning, match="never change: state 'x2', input 'u1'") as caught:
+    with pytest.warns(KoopsieveWarning, match="columns that never change: ") as caught:
         trajectories = Trajectories.from_arrays(states, np.zeros((20, 1)))
     assert trajectories.n_states == 2
+    assert [str(warning.message)[:43] for warning in caught] == [
+        "State columns that never change: 'x2'. They",
+        "Input columns that never change: 'u1'. They",
+    ]
     assert caught[0].filename == __file__
 
 
@@ -180,8 +184,11 @@ def test_split_refuses_an_episode_too_short():
 
 
 def test_repr_is_one_line():
-    assert repr(Trajectories.from_arrays(X, dt=0.5)) == "Trajectories(1 episode, 20 samples, states x1, x2, dt=0.5)"
-    wide = Trajectories.from_arrays(np.random.default_rng(2).normal(size=(5, 9)))
+    assert (
+        repr(Trajectories.from_arrays(X, dt=0.5))
+        == "Trajectories(episodes 1, samples 20, states x1, x2, inputs none, dt 0.5)"
+    )
+    wide = Trajectories.from_arrays(np.random.default_rng(2).normal(size=(10, 9)))
     assert "x1, x2, x3, x4, x5, … (9 in all)" in repr(wide)
 
 
