@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
 from koopsieve._types import FloatArray
+from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal
 
-_BLOCK = 64  # columns per panel of the blocked QR
+_BLOCK = 32  # columns per panel of the blocked QR
+_FIRST_ROWS = 4  # rows per regressor that the first QR takes, so that those after it can be matrix products
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +27,7 @@ class TriangularFactor:
     Parameters
     ----------
     R : array, shape (p, p)
-        Upper triangular factor of the design.
+        Upper triangular factor of the design, its diagonal not negative: one R per data set, whatever the chunks.
     S : array, shape (p, q)
         The targets seen through Q: QᵀT.
     leftover : array, shape (q,)
@@ -46,15 +48,34 @@ class TriangularFactor:
         return cls(np.zeros((regressors, regressors)), np.zeros(shape), np.zeros(targets), 0)
 
     def absorb(self, design: ArrayLike, targets: ArrayLike) -> TriangularFactor:
-        """Return the factor after the given rows, by one blocked QR of R on top of the new rows."""
-        design = np.array(design, dtype=float, order="F")  # LAPACK works in place on these copies
-        targets = np.array(targets, dtype=float, order="F")
-        return self._stack(design, targets, triangular=False, leftover=0.0, rows=len(design))
+        """Return the factor after the given rows: by matrix products where that is safe, by Householder QR elsewhere.
+
+        Both are as accurate as one QR of all rows (see `koopsieve.regression.update`); neither argument is written to.
+        """
+        design, targets = np.asarray(design, dtype=float), np.asarray(targets, dtype=float)
+        if len(self.R) == 0 or len(design) == 0:
+            leftover = self.leftover + np.einsum("ij,ij->j", targets, targets)
+            return TriangularFactor(self.R, self.S, leftover, self.rows + len(targets))
+        first = _FIRST_ROWS * len(self.R)
+        if self.rows == 0 and len(design) > first:
+            return self.absorb(design[:first], targets[:first]).absorb(design[first:], targets[first:])
+        updated = innovation_update(self.R, self.S, design, targets)
+        R, S, rest = householder_update(self.R, self.S, design, targets) if updated is None else updated
+        return TriangularFactor(R, S, self.leftover + rest, self.rows + len(design))
 
     def merge(self, other: TriangularFactor) -> TriangularFactor:
-        """Return the factor of both sets of rows together."""
-        R, S = np.array(other.R, order="F"), np.array(other.S, order="F")
-        return self._stack(R, S, triangular=True, leftover=other.leftover, rows=other.rows)
+        """Return the factor of both sets of rows together, by one QR of two triangles on top of each other."""
+        p, q = self.S.shape
+        leftover, rows = self.leftover + other.leftover, self.rows + other.rows
+        if p == 0:
+            return TriangularFactor(self.R, self.S, leftover, rows)
+        upper, lower = np.array(self.R, order="F"), np.array(other.R, order="F")
+        R, V, block, _ = lapack.dtpqrt(p, min(_BLOCK, p), upper, lower, overwrite_a=1, overwrite_b=1)
+        if q == 0:
+            return TriangularFactor(*positive_diagonal(R, self.S), leftover, rows)
+        over, under = np.array(self.S, order="F"), np.array(other.S, order="F")
+        S, rest, _ = lapack.dtpmqrt(p, V, block, over, under, trans="T", overwrite_a=1, overwrite_b=1)
+        return TriangularFactor(*positive_diagonal(R, S), leftover + np.einsum("ij,ij->j", rest, rest), rows)
 
     def discount(self, forgetting: float) -> TriangularFactor:
         """Return the factor with every row's weight multiplied by `forgetting`."""
@@ -67,23 +88,3 @@ class TriangularFactor:
         smaller = TriangularFactor.empty(R.shape[1], S.shape[1]).absorb(R, S)
         leftover = smaller.leftover + self.leftover[np.asarray(targets, dtype=np.intp)]
         return TriangularFactor(smaller.R, smaller.S, leftover, self.rows)
-
-    def _stack(
-        self, R: FloatArray, S: FloatArray, *, triangular: bool, leftover: FloatArray | float, rows: float
-    ) -> TriangularFactor:
-        p, q = self.S.shape
-        if p == 0 or len(R) == 0:
-            total = self.leftover + leftover + np.einsum("ij,ij->j", S, S)
-            return TriangularFactor(self.R, self.S, total, self.rows + rows)
-        upper = np.array(self.R, order="F")
-        R_new, V, block, _ = lapack.dtpqrt(
-            p if triangular else 0, min(_BLOCK, p), upper, R, overwrite_a=1, overwrite_b=1
-        )
-        signs = np.where(np.diagonal(R_new) < 0, -1.0, 1.0)[:, None]  # one R per data set, whatever the order of chunks
-        if q == 0:
-            return TriangularFactor(signs * np.triu(R_new), self.S, self.leftover, self.rows + rows)
-        S_new, rest, _ = lapack.dtpmqrt(
-            p if triangular else 0, V, block, np.array(self.S, order="F"), S, trans="T", overwrite_a=1, overwrite_b=1
-        )
-        total = self.leftover + leftover + np.einsum("ij,ij->j", rest, rest)
-        return TriangularFactor(signs * np.triu(R_new), signs * S_new, total, self.rows + rows)

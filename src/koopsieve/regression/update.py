@@ -1,0 +1,78 @@
+"""Two ways to put new rows under a triangular factor, both as accurate as one QR of all rows.
+
+`householder_update` is the QR of [R; Φ]. `innovation_update` writes the new rows as Φ = YR and works on [I; Y] instead.
+Its Gram matrix I + YᵀY loses nothing as long as Y is of moderate size, that is, as long as the new rows tell little
+that the old ones did not: then everything is matrix products, which run at the full speed of every core. Y is the only
+place where R is inverted, row by row and backward stably, so the condition number of the design is never squared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from koopsieve._types import FloatArray
+
+_COLUMNS = 64  # columns of the triangular solve at a time; all but this diagonal band of it is matrix products
+_ROWS = 2048  # rows at a time, so that what is worked on stays in the cache
+_MOST_LEVERAGE = 2.0  # per regressor, of all new rows together: 1 + this·p is the most that I + YᵀY can be conditioned
+
+
+def innovation_update(
+    R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Return R, S and the squared norms left over after new rows, or None where the new rows outweigh the old.
+
+    With Y = ΦR⁻¹, UᵀU = I + YᵀY and the innovation E = T − YS (the new targets less what the old rows predict):
+    R ← UR, S ← US + U⁻ᵀYᵀE, and ‖E‖² − ‖U⁻ᵀYᵀE‖² is left over, without cancellation because E is already small.
+    """
+    if not np.diagonal(R).all():
+        return None
+    p, q = S.shape
+    square, cross, energy = np.eye(p), np.zeros((p, q)), np.zeros(q)
+    for start in range(0, len(design), _ROWS):
+        with np.errstate(all="ignore"):  # an almost singular R overflows here; the test below then says no
+            Y = solve_right(R, design[start : start + _ROWS])
+            square += Y.T @ Y
+        if not np.trace(square) <= (1 + _MOST_LEVERAGE) * p:
+            return None
+        E = np.empty((len(Y), q), order="F")
+        np.subtract(targets[start : start + _ROWS], np.matmul(Y, S, out=E), out=E)
+        cross += Y.T @ E
+        energy += np.einsum("ij,ij->j", E, E)
+    U = np.linalg.cholesky(square).T
+    gain = blas.dtrsm(1.0, U, cross, trans_a=1)
+    rest = energy - np.einsum("ij,ij->j", gain, gain)
+    return np.triu(U @ R), gain + U @ S, np.maximum(rest, 0.0)
+
+
+def householder_update(
+    R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return R, S and the squared norms left over after new rows, by LAPACK's blocked QR of [R; Φ]."""
+    p, q = S.shape
+    known = p if R.any() else 0  # nothing above the very first rows
+    rows = max(known + len(design), p)
+    V, T = np.zeros((rows, p), order="F"), np.zeros((rows, q), order="F")
+    V[:known], T[:known] = R[:known], S[:known]
+    V[known : known + len(design)], T[known : known + len(design)] = design, targets
+    V, tau, _, _ = lapack.dgeqrf(V, lwork=_COLUMNS * p, overwrite_a=1)
+    if q:
+        T, _, _ = lapack.dormqr("L", "T", V, tau, T, lwork=_COLUMNS * q, overwrite_c=1)
+    return *positive_diagonal(V[:p], T[:p]), np.einsum("ij,ij->j", T[p:], T[p:])
+
+
+def positive_diagonal(R: FloatArray, S: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return R and S with the signs that make the diagonal of R not negative, and zeros below it."""
+    signs = np.where(np.diagonal(R) < 0, -1.0, 1.0)[:, None]
+    return signs * np.triu(R), signs * S
+
+
+def solve_right(R: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return Y with YR = rows, block column by block column."""
+    Y = np.array(rows, order="F")
+    for start in range(0, len(R), _COLUMNS):
+        block = slice(start, start + _COLUMNS)
+        Y[:, block] -= Y[:, :start] @ R[:start, block]
+        Y[:, block] = blas.dtrsm(1.0, R[block, block], Y[:, block], side=1, overwrite_b=1)
+    return Y

@@ -1,0 +1,87 @@
+"""The two updates of the triangular factor against each other and against one QR, where regressions are hard."""
+
+import numpy as np
+import pytest
+
+from koopsieve.regression import TriangularFactor
+from koopsieve.regression.update import householder_update, innovation_update, solve_right
+
+
+def overlapping_kernels(rows=6000, centers=80, seed=0):
+    """A lifted random walk: condition number about 1e14, columns of very different length."""
+    rng = np.random.default_rng(seed)
+    x = np.cumsum(rng.normal(size=(rows, 3)), axis=0) / 20
+    z = x[rng.choice(rows, centers)]
+    lifted = np.hstack([x, np.exp(-0.01 * ((x[:, None] - z) ** 2).sum(axis=2))])
+    lifted *= 10.0 ** rng.uniform(-6, 6, size=lifted.shape[1])
+    return lifted[:-1], lifted[1:]
+
+
+def singular_values(matrix, scale):
+    return np.linalg.svd(matrix / scale, compute_uv=False)
+
+
+@pytest.mark.parametrize("chunk", [500, 1000, 2999])
+def test_matrix_products_are_backward_stable_where_the_normal_equations_lose_everything(chunk):
+    design, targets = overlapping_kernels()
+    factor = TriangularFactor.empty(design.shape[1], targets.shape[1])
+    for start in range(0, len(design), chunk):
+        factor = factor.absorb(design[start : start + chunk], targets[start : start + chunk])
+    scale = np.linalg.norm(design, axis=0)
+    expected = singular_values(design, scale)
+    assert expected[0] / expected[-1] > 1e12
+    np.testing.assert_allclose(singular_values(factor.R, scale), expected, atol=1e-14 * expected[0], rtol=0)
+    Q = np.linalg.qr(design)[0]
+    rest = targets - Q @ (Q.T @ targets)
+    np.testing.assert_allclose(factor.leftover, (rest**2).sum(axis=0), rtol=1e-4)
+    total = np.einsum("ij,ij->j", targets, targets)
+    np.testing.assert_allclose(np.einsum("ij,ij->j", factor.S, factor.S) + factor.leftover, total, rtol=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(40, 3, 2), (900, 150, 70), (3000, 100, 1), (500, 5, 0)])
+def test_both_updates_give_the_same(shape):
+    rows, p, q = shape
+    rng = np.random.default_rng(rows)
+    old, new = rng.normal(size=(rows, p)), rng.normal(size=(rows, p))
+    first = householder_update(np.zeros((p, p)), np.zeros((p, q)), old, rng.normal(size=(rows, q)))
+    targets = rng.normal(size=(rows, q))
+    one = innovation_update(first[0], first[1], new, targets)
+    two = householder_update(first[0], first[1], new, targets)
+    assert one is not None
+    for mine, theirs in zip(one, two, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-12 * np.sqrt(rows), rtol=1e-12)
+
+
+def test_rows_that_outweigh_the_old_ones_are_left_to_householder():
+    rng = np.random.default_rng(0)
+    old = rng.normal(size=(50, 4))
+    old[:, 2] *= 1e-30  # a kernel that the first rows hardly reached
+    R, S, _ = householder_update(np.zeros((4, 4)), np.zeros((4, 1)), old, rng.normal(size=(50, 1)))
+    assert innovation_update(R, S, rng.normal(size=(50, 4)), rng.normal(size=(50, 1))) is None
+    old[:, 2] = 0.0
+    R, S, _ = householder_update(np.zeros((4, 4)), np.zeros((4, 1)), old, rng.normal(size=(50, 1)))
+    assert innovation_update(R, S, rng.normal(size=(50, 4)), rng.normal(size=(50, 1))) is None
+
+
+def test_a_nearly_singular_factor_does_not_overflow_into_the_answer():
+    R = np.diag([1.0, 1e-308])
+    assert innovation_update(R, np.zeros((2, 1)), np.ones((3, 2)), np.ones((3, 1))) is None
+
+
+def test_solve_right_is_exact_across_blocks():
+    rng = np.random.default_rng(1)
+    R = np.triu(rng.normal(size=(150, 150))) + 20 * np.eye(150)
+    rows = rng.normal(size=(7, 150))
+    np.testing.assert_allclose(solve_right(R, rows) @ R, rows, atol=1e-13)
+
+
+def test_absorbing_writes_to_nothing():
+    rng = np.random.default_rng(2)
+    design, targets = np.asfortranarray(rng.normal(size=(200, 5))), np.asfortranarray(rng.normal(size=(200, 5)))
+    before = design.copy(), targets.copy()
+    factor = TriangularFactor.empty(5, 5).absorb(design, targets)
+    R = factor.R.copy()
+    factor.absorb(design, targets)
+    np.testing.assert_array_equal(design, before[0])
+    np.testing.assert_array_equal(targets, before[1])
+    np.testing.assert_array_equal(factor.R, R)
