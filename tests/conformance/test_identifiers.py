@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.problems import sparse_problem, statistics_of
 
 from koopsieve.identify import STLSQ, LeastSquares, SparseBayes, SpikeSlab, SpikeSlabPrior
 from koopsieve.identify.published import LORENZ_PRIOR
+from tests.problems import sparse_problem, statistics_of
 
 IDENTIFIERS = {
     "I": LeastSquares(),

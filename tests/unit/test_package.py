@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import koopsieve
 
@@ -28,5 +29,6 @@ HEAVY = [
 
 def test_importing_it_leaves_heavy_packages_alone():
     code = f"import sys, koopsieve; print([name for name in {HEAVY} if name in sys.modules])"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    here = {"PYTHONPATH": str(Path(koopsieve.__file__).parents[1])}
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=here).stdout
     assert printed.strip() == "[]"

@@ -17,6 +17,7 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.model import files
+from koopsieve.model.condensed import prediction_matrices
 from koopsieve.model.export import to_control, to_scipy
 from koopsieve.model.prediction import checked_indices, predict
 from koopsieve.model.rollout import Ahead, predictions, rollout
@@ -208,6 +209,18 @@ class LiftedModel:
             raise KoopsieveError("The model has no noise_variance, so it cannot say how far predictions may stray.")
         mean = self.predict(x0, inputs, horizon)
         return mean, np.broadcast_to(output_deviation(self.A, self.C, self.noise_variance, horizon), mean.shape)
+
+    def prediction_matrices(self, horizon: int) -> tuple[FloatArray, FloatArray]:
+        """Return what a quadratic programme of model predictive control needs of the model.
+
+        Returns
+        -------
+        F : array, shape (horizon·n_outputs, L)
+        G : array, shape (horizon·n_outputs, horizon·l)
+            With Y = (y[k+1], …, y[k+horizon]) and U = (u[k], …, u[k+horizon−1]), one after the other, the linear
+            prediction is Y = F·φ(x[k]) + G·U. The size of the programme does not depend on the number of observables.
+        """
+        return prediction_matrices(self, horizon)
 
     def restrict(self, retained: ArrayLike) -> LiftedModel:
         """Return the block restriction A[R, R], B[R], C[:, R] with the dictionary cut to R, nothing refitted.

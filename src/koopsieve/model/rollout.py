@@ -71,7 +71,7 @@ def stepped(system: System, trajectories: Trajectories, horizons: Sequence[int],
 def direct(system: System, trajectories: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
     """Yield what `stepped` yields without relifting, jumping to each horizon."""
     with np.errstate(over="ignore", invalid="ignore"):
-        reads = _output_powers(system.A, system.C, max(horizons))
+        reads = output_powers(system.A, system.C, max(horizons))
         pulses = [power @ system.B for power in reads]  # the Markov parameters
     for episode, part in _starts(system, trajectories, min(horizons)):
         x, u = trajectories.states[episode], trajectories.inputs[episode]
@@ -120,7 +120,8 @@ def check_columns(system: System, trajectories: Trajectories) -> None:
             )
 
 
-def _output_powers(A: FloatArray, C: FloatArray, highest: int) -> list[FloatArray]:
+def output_powers(A: FloatArray, C: FloatArray, highest: int) -> list[FloatArray]:
+    """Return C, CA, CA², …, CAʰ."""
     powers = [C]
     for _ in range(highest):
         powers.append(powers[-1] @ A)

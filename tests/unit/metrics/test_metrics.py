@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from tests.reference.literal_prediction import horizon_nmse as literal_horizon_nmse
-from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Constant, Monomials, States
 from koopsieve.metrics import add_noise, condition_number, horizon_nmse, nmse, snr_db
 from koopsieve.regression import compress, design_diagnostics
+from tests.reference.literal_prediction import horizon_nmse as literal_horizon_nmse
+from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
 
 def test_nmse_by_hand():

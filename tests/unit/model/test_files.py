@@ -8,7 +8,6 @@ import zipfile
 
 import numpy as np
 import pytest
-from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import embed_delays
@@ -22,6 +21,7 @@ from koopsieve.dictionary import (
     States,
 )
 from koopsieve.model import LiftedModel
+from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
 EVERY_BLOCK = (
     States()

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.signal
-from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.model import LiftedModel
+from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
 
 @pytest.fixture(params=[0, 2], ids="{} inputs".format)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.reference.literal_prediction import predict_one
-from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Constant, Monomials, States
 from koopsieve.model.rollout import direct, direct_is_cheaper, stepped
+from tests.reference.literal_prediction import predict_one
+from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
 
 @pytest.fixture(params=[0, 1, 2], ids="{} inputs".format)
