@@ -61,7 +61,7 @@ def episode_codes(ids: pa.ChunkedArray, episode: str, source: str) -> IndexArray
             f"Column {episode!r} of {source} must say for every row which episode it is in. "
             f"It is missing at row {int(np.argmax(missing))}."
         )
-    encoded = ids.unify_dictionaries().combine_chunks().dictionary_encode()
+    encoded = ids.combine_chunks().dictionary_encode()
     codes: IndexArray = encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
     return codes
 

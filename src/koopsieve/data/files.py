@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -46,9 +47,9 @@ def _listed(paths: AnyPath | Sequence[AnyPath]) -> list[Path]:
     several = [Path(path) for path in ([paths] if isinstance(paths, str | PathLike) else paths)]
     if not several:
         raise KoopsieveError("There are no files. Expected at least one path, got an empty list.")
-    for i, path in enumerate(several):
-        if path in several[:i]:
-            raise KoopsieveError(f"{path} is listed twice. List every file once.")
+    twice = [path for path, times in Counter(several).items() if times > 1]
+    if twice:
+        raise KoopsieveError(f"{twice[0]} is listed twice. List every file once.")
     return several
 
 

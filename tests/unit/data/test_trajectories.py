@@ -1,6 +1,7 @@
 """Trajectories: what comes out for well-formed arrays."""
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -190,6 +191,17 @@ def test_repr_is_one_line():
     )
     wide = Trajectories.from_arrays(np.random.default_rng(2).normal(size=(10, 9)))
     assert "x1, x2, x3, x4, x5, … (9 in all)" in repr(wide)
+
+
+def test_a_notebook_shows_a_table_safe_from_markup():
+    shown = Trajectories.from_arrays(X, state_names=["<b>", "x"])._repr_html_()
+    assert "<tr><th>samples</th><td>20</td></tr>" in shown
+    assert "<td>&lt;b&gt;, x</td>" in shown
+
+
+def test_copies_survive_a_trip_to_another_process():
+    there = pickle.loads(pickle.dumps(Trajectories.from_arrays(X, U)))
+    np.testing.assert_array_equal(there.states[0], X)
 
 
 def test_the_constructor_checks_the_form():
