@@ -1,0 +1,85 @@
+"""`koopsieve reproduce`: the command line of the reproduction, to be mounted by the main program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+Item = TypeVar("Item")
+
+
+class System(StrEnum):
+    """What can be reproduced."""
+
+    LORENZ = "lorenz"
+    USV = "usv"
+    WIENER_HAMMERSTEIN = "wiener-hammerstein"
+    ALL = "all"
+
+
+def reproduce(
+    system: Annotated[System, typer.Argument(help="Which experiment of the paper.")],
+    out: Annotated[Path, typer.Option(help="Folder for summaries, tables and figures; runs found there are kept.")],
+    runs: Annotated[int | None, typer.Option(min=1, help="Monte Carlo runs per noise level [paper: 25].")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the measured Wiener-Hammerstein records.", envvar="KOOPSIEVE_DATA"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Decides everything random.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="3 runs and fewer noise levels.")] = False,
+    as_published: Annotated[bool, typer.Option("--as-published", help="Method IV by the paper's own updates.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes [one per core].")] = None,
+) -> None:
+    """Rerun the paper's experiments; tables and figures stand beside the paper's own numbers.
+
+    Interrupted in any way, the same command goes on where it stopped.
+    """
+    from rich.console import Console
+
+    from koopsieve.experiments.reproduce import reproduce as run
+
+    console = Console()
+    found = run(
+        system.value,
+        out,
+        runs=runs,
+        data=data,
+        seed=seed,
+        quick=quick,
+        as_published=as_published,
+        workers=workers,
+        progress=show_progress,
+    )
+    for name in found:
+        console.print(f"{name}: {out / name / 'summary.json'}, tables.md and figures beside it")
+
+
+def show_progress(items: Iterable[Item], description: str, total: int) -> Iterable[Item]:
+    """Show a bar with the time left while passing the items on."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(description, total=total)
+        for item in items:
+            yield item
+            bar.advance(task)
