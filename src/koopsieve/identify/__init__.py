@@ -5,7 +5,8 @@ from koopsieve.identify.least_squares import LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.published import PublishedSpikeSlab
 from koopsieve.identify.sparse_bayes import SparseBayes
-from koopsieve.identify.spike_slab import SpikeSlab, Start
+from koopsieve.identify.spike_slab import SpikeSlab
+from koopsieve.identify.starts import Start
 from koopsieve.identify.stlsq import STLSQ
 
 __all__ = [

@@ -25,12 +25,6 @@ def entropy(gamma: FloatArray) -> FloatArray:
     return np.asarray(-xlogy(gamma, gamma) - xlog1py(1 - gamma, -gamma), dtype=float)
 
 
-def flag_term(gamma: FloatArray, log_odds: FloatArray) -> FloatArray:
-    """Return E log p(γ) + H(q(γ)) with π integrated out: prior probability e/(e + f)."""
-    term: FloatArray = gamma * log_odds - np.logaddexp(0, log_odds) + entropy(gamma)
-    return term
-
-
 def paired_elbo(
     prior: tuple[float, float, float, float],
     log_odds: FloatArray,
@@ -55,10 +49,11 @@ def paired_elbo(
     """
     a, b, c, d = prior
     known = np.isinf(log_odds)
-    flags = np.where(known, 0.0, flag_term(gamma, np.where(known, 0.0, log_odds)))
-    elbo: FloatArray = noise_term(a, b, rows, squared_error) + np.sum(
-        gamma * slab_gain(c, d, mu, sigma2) + flags, axis=0
-    )
+    odds = np.where(known, 0.0, log_odds)
+    i, j = np.nonzero(gamma)  # a flag that is off adds nothing but its prior
+    inside = gamma[i, j] * (slab_gain(c, d, mu[i, j], sigma2[i, j]) + odds[i, 0]) + entropy(gamma[i, j])
+    flags = np.bincount(j, inside, minlength=gamma.shape[1]) - np.sum(np.logaddexp(0, odds), where=~known)
+    elbo: FloatArray = noise_term(a, b, rows, squared_error) + flags
     return elbo
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from koopsieve._types import FloatArray
+from koopsieve.identify.batches import batches, solve
 from koopsieve.identify.standardise import StandardProblem
 
 
@@ -71,22 +72,13 @@ def active_weights(
     """
     solved = mu.copy()
     w = gamma * mu
-    correlation = problem.R.T @ problem.gap(w)
-    for j in range(mu.shape[1]):
-        active = np.flatnonzero(gamma[:, j] >= least)
-        if active.size:
-            A = problem.gram[np.ix_(active, active)]
-            right = correlation[active, j] + A @ w[active, j]
-            present = gamma[active, j]
-            A[np.diag_indices_from(A)] += ((1 - present) * problem.energy[active] + alpha[active, j] / rho[j]) / present
-            solved[active, j] = solve_positive(A, right) / present
+    seen = problem.correlation(w)
+    for batch in batches(gamma >= least):
+        present, held = batch.gather(gamma, 1.0), batch.gather(w, 0.0)
+        ratio = batch.gather(alpha, 0.0) / rho[batch.targets, None]
+        ridge = ((1 - present) * problem.energy[batch.index] + ratio) / present
+        gram = batch.gram(problem)
+        # (G + D)w = Φᵀt − (what the others explain) = Φᵀ(t − Φw) + Gw over the active regressors
+        side = batch.gather(seen, 0.0) + np.matmul(gram, held[:, :, None])[:, :, 0]
+        batch.scatter(solved, solve(batch.with_diagonal(gram, ridge), side) / present)
     return solved
-
-
-def solve_positive(A: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve a symmetric positive semidefinite system; where rounding made it indefinite, in the least-squares sense."""
-    _, solution, info = lapack.dposv(A, right, lower=1)
-    if info != 0:
-        solution = np.linalg.lstsq(A, right, rcond=len(A) * np.finfo(float).eps)[0]
-    result: FloatArray = solution
-    return result

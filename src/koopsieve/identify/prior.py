@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,13 @@ class SpikeSlabPrior:
     e, f : float
         Shapes of the inclusion probability π. Before the data speak, the odds that a regressor is in are e to f:
         raising `f` gives sparser models, e = f = 1 is the flat prior of the paper's IV*.
+    worth : float
+        Share of a target's noise power that a regressor must explain to be worth having: prior odds are multiplied by
+        exp(−½·worth·rows). No finite dictionary is exact, so with enough rows every overlapping kernel becomes
+        significant; this asks for relevance, whatever the number of rows. Raising it gives sparser models, zero is the
+        paper's prior.
     odds : mapping from regressor name to float
-        Prior odds of single regressors, instead of e/f: 4 says four to one that it is in.
+        Prior odds of single regressors, instead of e/f and `worth`: 4 says four to one that it is in.
     always : tuple of str
         Regressors known to be in: their inclusion is one, only their weight is inferred.
     expected_size : float, optional
@@ -43,6 +48,7 @@ class SpikeSlabPrior:
     d: float = 1e-6
     e: float = 0.5
     f: float = 20.0
+    worth: float = 0.1
     odds: Mapping[str, float] = field(default_factory=dict)
     always: tuple[str, ...] = ()
     expected_size: float | None = None
@@ -52,6 +58,8 @@ class SpikeSlabPrior:
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0):
                 raise KoopsieveError(f"{name} must be a positive number. Got {value}.")
+        if not (np.isfinite(self.worth) and self.worth >= 0):
+            raise KoopsieveError(f"worth must be zero or a positive number. Got {self.worth}.")
         for name, value in self.odds.items():
             if not value > 0:
                 raise KoopsieveError(
@@ -67,7 +75,7 @@ class SpikeSlabPrior:
 
     def flat(self) -> SpikeSlabPrior:
         """Return the same prior with even odds for every regressor, as the paper's IV* refits a reduced dictionary."""
-        return replace(self, e=1.0, f=1.0, odds={}, expected_size=None)
+        return replace(self, e=1.0, f=1.0, worth=0.0, odds={}, expected_size=None)
 
     def beta_shapes(self, regressors: int) -> tuple[float, float]:
         """Return (e, f) for a dictionary of the given size."""
@@ -82,16 +90,13 @@ class SpikeSlabPrior:
         share = self.expected_size / regressors
         return total * share, total * (1 - share)
 
-    def log_odds(self, names: tuple[str, ...]) -> FloatArray:
-        """Return log(e_i/f_i) for every regressor."""
+    def log_odds(self, names: tuple[str, ...], rows: float) -> FloatArray:
+        """Return the prior log odds of every regressor, inf for those that are always in."""
         self._require_known(names)
         e, f = self.beta_shapes(len(names))
-        return np.array([np.log(self.odds.get(name, e / f)) for name in names])
-
-    def is_certain(self, names: tuple[str, ...]) -> BoolArray:
-        """Return which regressors are known to be in."""
-        self._require_known(names)
-        return np.array([name in self.always for name in names], dtype=bool)
+        usual = np.log(e) - np.log(f) - 0.5 * self.worth * rows
+        own = {name: np.log(value) for name, value in self.odds.items()} | dict.fromkeys(self.always, np.inf)
+        return np.array([own.get(name, usual) for name in names], dtype=float)
 
     def _require_known(self, names: tuple[str, ...]) -> None:
         unknown = [name for name in (*self.odds, *self.always) if name not in names]

@@ -7,41 +7,18 @@ and inclusion given the rest, then the noise with the exact expected squared err
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
-from koopsieve.identify import updates
-from koopsieve.identify.elbo import paired_elbo
+from koopsieve._types import BoolArray, IndexArray, KoopsieveError
 from koopsieve.identify.estimate import Estimate, Status
-from koopsieve.identify.gaussian import active_weights
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.published import LORENZ_PRIOR, PublishedSpikeSlab
+from koopsieve.identify.rules import NOISE_FLOOR, Posterior, Rules
 from koopsieve.identify.settle import Settled, put, settle, take
 from koopsieve.identify.standardise import StandardProblem, standardise
+from koopsieve.identify.starts import Start, begin, resume
 from koopsieve.regression import RegressionStatistics
-
-ACTIVE = 1e-3  # regressors less probable than this stay out of the joint solve
-NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
-
-
-class Start(Enum):
-    """Where the updates may start."""
-
-    ZERO = "Nothing is in."
-    RIDGE = "Everything is in, with ridge weights."
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """State of the updates, in standard units: mean, variance, probability of each weight; noise precision; bound."""
-
-    mu: FloatArray
-    sigma2: FloatArray
-    gamma: FloatArray
-    rho: FloatArray
-    elbo: FloatArray
 
 
 @dataclass(frozen=True)
@@ -62,7 +39,7 @@ class SpikeSlab:
     """
 
     prior: SpikeSlabPrior = field(default_factory=SpikeSlabPrior)
-    starts: tuple[Start, ...] = (Start.ZERO, Start.RIDGE)
+    starts: tuple[Start, ...] = (Start.ZERO, Start.RIDGE, Start.GREEDY)
     tolerance: float = 1e-6
     max_sweeps: int = 200
 
@@ -89,16 +66,16 @@ class SpikeSlab:
             with a slightly different prior.
         """
         problem = standardise(statistics)
-        rules = Rules(self.prior, statistics.regressors)
-        begins = [rules.init(problem, kind) for kind in self.starts]
+        rules = Rules.of(self.prior, statistics.regressors, problem)
+        begins = [begin(rules, problem, kind) for kind in self.starts]
         if start is not None:
-            begins.append(rules.resume(problem, start))
-        ends = [self._settle(problem, rules, begin) for begin in begins]
+            begins.append(resume(rules, problem, start))
+        ends = [self._settle(problem, rules, first) for first in begins]
         return _estimate(statistics, problem, *_best(ends))
 
-    def _settle(self, problem: StandardProblem, rules: Rules, begin: Posterior) -> Settled[Posterior]:
+    def _settle(self, problem: StandardProblem, rules: Rules, first: Posterior) -> Settled[Posterior]:
         return settle(
-            start=begin,
+            start=first,
             step=lambda state, open_: rules.step(problem.take(open_), state),
             converged=self.converged,
             targets=problem.S.shape[1],
@@ -110,88 +87,6 @@ class SpikeSlab:
         moved = np.abs(after.gamma - before.gamma).max(axis=0, initial=0.0)
         still: BoolArray = (after.elbo - before.elbo <= self.tolerance) & (moved <= self.tolerance)
         return still
-
-
-class Rules:
-    """The update rules of one problem: the prior spelled out for its regressors."""
-
-    def __init__(self, prior: SpikeSlabPrior, names: tuple[str, ...]) -> None:
-        self.prior = prior
-        self.log_odds = np.where(prior.is_certain(names), np.inf, prior.log_odds(names))[:, None]
-
-    def init(self, problem: StandardProblem, kind: Start) -> Posterior:
-        """Return a start."""
-        shape = problem.S.shape
-        sure = np.isinf(self.log_odds)
-        inside = np.broadcast_to(sure if kind is Start.ZERO else sure | (problem.energy > 0)[:, None], shape)
-        gamma = np.where(inside, np.where(sure, 1.0, 0.99), 0.0)
-        rho = np.ones(shape[1])
-        sigma2 = np.broadcast_to(1 / (problem.energy[:, None] + 1.0), shape)
-        return self._finish(problem, np.zeros(shape), sigma2, gamma, rho)
-
-    def resume(self, problem: StandardProblem, start: Estimate) -> Posterior:
-        """Return an earlier answer as a start."""
-        gamma = np.array(start.inclusion)
-        w = start.coef * problem.column_scale[:, None] / problem.target_scale
-        mu = np.divide(w, gamma, out=np.zeros_like(w), where=gamma > 0)
-        rho = start.noise_precision * problem.target_scale**2
-        sigma2 = 1 / (rho * problem.energy[:, None] + self._alpha(mu, np.zeros_like(mu)))
-        return self._finish(problem, mu, sigma2, gamma, rho)
-
-    def step(self, problem: StandardProblem, state: Posterior) -> Posterior:
-        """Run one sweep."""
-        return self.sweep(problem, self.solve(problem, state))
-
-    def solve(self, problem: StandardProblem, state: Posterior) -> Posterior:
-        """Solve for all active means at once; a target for which rounding spoiled it keeps its means."""
-        alpha = self._alpha(state.mu, state.sigma2)
-        mu = active_weights(problem, state.gamma, state.mu, alpha, state.rho, ACTIVE)
-        solved = self._finish(problem, mu, state.sigma2, state.gamma, state.rho)
-        better = np.flatnonzero(solved.elbo >= state.elbo)
-        return put(state, better, take(solved, better))
-
-    def sweep(self, problem: StandardProblem, state: Posterior) -> Posterior:
-        """Update each regressor's weight, precision and inclusion in turn, then the noise."""
-        mu, sigma2, gamma = state.mu.copy(), state.sigma2.copy(), state.gamma.copy()
-        w = gamma * mu
-        correlation = problem.R.T @ problem.gap(w)
-        for i in _order(problem):
-            g = problem.energy[i]
-            s = correlation[i] + g * w[i]
-            mu[i], sigma2[i], gamma[i] = self.coordinate(mu[i], sigma2[i], state.rho, g, s, self.log_odds[i])
-            change = gamma[i] * mu[i] - w[i]
-            w[i] += change
-            correlation -= np.outer(problem.gram[:, i], change)
-        return self._finish(problem, mu, sigma2, gamma, state.rho)
-
-    def coordinate(
-        self, mu: FloatArray, sigma2: FloatArray, rho: FloatArray, g: float, s: FloatArray, log_odds: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the best q of one regressor, given the rest."""
-        mu, sigma2 = updates.paired_weights(rho, np.asarray(g), self._alpha(mu, sigma2), s)
-        gain = updates.slab_gain(self.prior.c, self.prior.d, mu, sigma2)
-        gamma = updates.paired_inclusion(updates.explained(rho, mu, sigma2, np.asarray(g), s), gain, log_odds)
-        return mu, sigma2, gamma
-
-    def _alpha(self, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
-        return updates.update_weight_precision(self.prior.c, self.prior.d, mu, sigma2)
-
-    def _finish(
-        self, problem: StandardProblem, mu: FloatArray, sigma2: FloatArray, gamma: FloatArray, rho: FloatArray
-    ) -> Posterior:
-        prior = self.prior
-        error = problem.squared_residual(gamma * mu) + NOISE_FLOOR**2 * problem.rows
-        error = error + updates.missing_power(problem.energy[:, None], gamma, mu, sigma2)
-        a_bar, b_bar = updates.update_noise(prior.a, prior.b, problem.rows, error)
-        hyper = (prior.a, prior.b, prior.c, prior.d)
-        elbo = paired_elbo(hyper, self.log_odds, problem.rows, error, gamma, mu, sigma2)
-        return Posterior(mu, sigma2, gamma, a_bar / b_bar, elbo)
-
-
-def _order(problem: StandardProblem) -> IndexArray:
-    """Return the regressors by decreasing relevance to the targets: an order of the data, not of the indices."""
-    relevance = np.einsum("ij,ij->i", *(2 * (problem.R.T @ problem.S,)))
-    return np.argsort(-relevance, kind="stable")
 
 
 def _best(ends: list[Settled[Posterior]]) -> tuple[Settled[Posterior], IndexArray]:
@@ -210,12 +105,11 @@ def _best(ends: list[Settled[Posterior]]) -> tuple[Settled[Posterior], IndexArra
 def _estimate(
     statistics: RegressionStatistics, problem: StandardProblem, end: Settled[Posterior], agreement: IndexArray
 ) -> Estimate:
-    state = end.state
-    w = state.gamma * state.mu
+    state, w = end.state, end.state.w
     exact = problem.squared_residual(w) <= 4 * NOISE_FLOOR**2 * problem.rows
     return Estimate(
         coef=problem.original_coef(w),
-        inclusion=state.gamma,
+        inclusion=state.gamma * ~problem.silent,
         noise_precision=state.rho / problem.target_scale**2,
         elbo=state.elbo - problem.rows * np.log(problem.target_scale),
         status=tuple(map(_status, end.settled, exact)),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import RegressionStatistics, TriangularFactor
@@ -54,6 +55,12 @@ class StandardProblem:
         energy: FloatArray = np.einsum("ij,ij->j", self.S, self.S) + self.leftover
         return energy
 
+    @cached_property
+    def projected(self) -> FloatArray:
+        """ΦᵀT."""
+        projected: FloatArray = self.R.T @ self.S
+        return projected
+
     @property
     def silent(self) -> BoolArray:
         """True for targets that are zero throughout."""
@@ -62,8 +69,11 @@ class StandardProblem:
 
     def gap(self, w: FloatArray) -> FloatArray:
         """Return S − Rw: the part of the residual that the design can still see."""
-        gap: FloatArray = self.S - self.R @ w
-        return gap
+        return self.S - _product(self.R, w)
+
+    def correlation(self, w: FloatArray) -> FloatArray:
+        """Return Φᵀ(T − Φw)."""
+        return self.projected - _product(self.gram, w)
 
     def squared_residual(self, w: FloatArray) -> FloatArray:
         """Return ‖t − Φw‖² per target, through R and never through the Gram matrix."""
@@ -79,6 +89,8 @@ class StandardProblem:
         for shared in ("gram", "energy"):
             if shared in self.__dict__:
                 smaller.__dict__[shared] = self.__dict__[shared]
+        if "projected" in self.__dict__:
+            smaller.__dict__["projected"] = self.projected[:, targets]
         return smaller
 
     def original_coef(self, w: FloatArray) -> FloatArray:
@@ -99,6 +111,13 @@ def standardise(statistics: RegressionStatistics | TriangularFactor) -> Standard
     target_scale = _root_mean_square(np.hypot(_column_norm(S), np.sqrt(statistics.leftover)), rows)
     leftover = statistics.leftover / target_scale / target_scale
     return StandardProblem(R / column_scale, S / target_scale, leftover, rows, column_scale, target_scale)
+
+
+def _product(matrix: FloatArray, w: FloatArray) -> FloatArray:
+    """Return matrix·w; a w that is mostly zeros is multiplied as such."""
+    if np.count_nonzero(w) > 0.1 * w.size:
+        return np.asarray(matrix @ w, dtype=float)
+    return np.asarray((csr_array(w.T) @ matrix.T).T, dtype=float)
 
 
 def _column_norm(matrix: FloatArray) -> FloatArray:

@@ -85,9 +85,3 @@ def slab_gain(c: float, d: float, mu: FloatArray, sigma2: FloatArray) -> FloatAr
     d_bar = d + 0.5 * (mu**2 + sigma2)
     constant = 0.5 + gammaln(c + 0.5) - gammaln(c) + c * np.log(d)
     return np.asarray(constant + 0.5 * np.log(sigma2) - (c + 0.5) * np.log(d_bar), dtype=float)
-
-
-def paired_inclusion(explained_: FloatArray, slab: FloatArray, log_odds: FloatArray) -> FloatArray:
-    """Return γ̂ = sigmoid(explained + slab gain + log(e/f)), the paired counterpart of eqs. (eta_defn), (pi_update)."""
-    gamma: FloatArray = expit(explained_ + slab + log_odds)
-    return gamma

@@ -1,0 +1,112 @@
+"""Many small linear systems at once: targets with active sets of similar size are gathered into padded stacks.
+
+A stack fits the processor's cache, and one call of numpy's stacked linear algebra replaces a Python loop over targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.identify.standardise import StandardProblem
+
+CACHE = 1 << 17  # numbers per stack
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some targets and their active regressors.
+
+    Parameters
+    ----------
+    targets : array of int, shape (n,)
+        Which targets.
+    index : array of int, shape (n, k)
+        Active regressors of each, padded with inactive ones to the length of the longest.
+    real : array of bool, shape (n, k)
+        False for the padding.
+    """
+
+    targets: IndexArray
+    index: IndexArray
+    real: BoolArray
+
+    def gather(self, values: FloatArray, padding: float) -> FloatArray:
+        """Return the entries of a (regressors, targets) array that belong to the active regressors, shape (n, k)."""
+        return np.where(self.real, values[self.index, self.targets[:, None]], padding)
+
+    def scatter(self, into: FloatArray | BoolArray, values: FloatArray | BoolArray) -> None:
+        """Write (n, k) values back to where they belong."""
+        rows, columns = np.nonzero(self.real)
+        into[self.index[rows, columns], self.targets[rows]] = values[rows, columns]
+
+    def gram(self, problem: StandardProblem) -> FloatArray:
+        """Return G over the active regressors, shape (n, k, k); zero in the padding."""
+        gram: FloatArray = problem.gram[self.index[:, :, None], self.index[:, None, :]]
+        if not self.real.all():
+            gram *= self.real[:, :, None] & self.real[:, None, :]
+        return gram
+
+    def with_diagonal(self, gram: FloatArray, ridge: FloatArray) -> FloatArray:
+        """Add D to G, in place; the padding becomes an identity of its own."""
+        diagonal = np.einsum("nkk->nk", gram)
+        diagonal += np.where(self.real, ridge, 1.0)
+        return gram
+
+    def system(self, problem: StandardProblem, ridge: FloatArray) -> FloatArray:
+        """Return G + D over the active regressors, with D given as a (regressors, targets) array."""
+        return self.with_diagonal(self.gram(problem), self.gather(ridge, 1.0))
+
+
+def batches(
+    active: BoolArray, width: int | None = None, first: FloatArray | None = None, numbers: int = CACHE
+) -> Iterator[Batch]:
+    """Split the targets that have anything active into stacks of similar size.
+
+    Parameters
+    ----------
+    active : array of bool, shape (p, q)
+        Active regressors of each target.
+    width : int, optional
+        Numbers per target and active regressor in the stack; the number of active regressors itself by default.
+    first : array, shape (p, q), optional
+        Each target's regressors are put in decreasing order of this; in order of their index by default.
+    numbers : int
+        Numbers per stack.
+    """
+    size = np.count_nonzero(active, axis=0)
+    order = np.argsort(size, kind="stable")
+    order = order[size[order] > 0]
+    while order.size:
+        k = int(size[order[-1]])
+        count = max(numbers // (k * (width or k)), 1)
+        targets, order = order[-count:], order[:-count]
+        key = ~active[:, targets] if first is None else np.where(active[:, targets], -first[:, targets], np.inf)
+        index = np.argsort(key, axis=0, kind="stable")[:k].T
+        yield Batch(targets, index, np.arange(k) < size[targets, None])
+
+
+def cholesky(A: FloatArray, rows: float) -> FloatArray:
+    """Return the Cholesky factors of a stack, with as much more on the diagonal as rounding needs."""
+    try:
+        return np.asarray(np.linalg.cholesky(A), dtype=float)
+    except np.linalg.LinAlgError:
+        if len(A) > 1:
+            return np.concatenate([cholesky(one[None], rows) for one in A])
+    extra = 1e-14 * rows * A.shape[1]
+    while True:
+        try:
+            return np.asarray(np.linalg.cholesky(A + extra * np.eye(A.shape[1])), dtype=float)
+        except np.linalg.LinAlgError:
+            extra *= 10
+
+
+def solve(A: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve a stack of positive semidefinite systems; exactly singular ones in the least-squares sense."""
+    try:
+        return np.asarray(np.linalg.solve(A, right[:, :, None])[:, :, 0], dtype=float)
+    except np.linalg.LinAlgError:
+        return np.stack([np.linalg.lstsq(one, side, rcond=None)[0] for one, side in zip(A, right, strict=True)])

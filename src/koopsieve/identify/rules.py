@@ -1,0 +1,208 @@
+"""The update rules of the default spike and slab: pure steps between posteriors, none of which lowers the bound.
+
+`solve` finds all active means at once; `sweep` visits the regressors in turn, each with its best weight, precision and
+inclusion given the rest; `exchange` takes regressors in and out while the others make up for it, where the bound rises.
+Every rule ends with the noise, at the exact expected squared error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.identify import updates
+from koopsieve.identify.batches import CACHE, Batch, batches
+from koopsieve.identify.elbo import paired_elbo
+from koopsieve.identify.gaussian import active_weights
+from koopsieve.identify.prior import SpikeSlabPrior
+from koopsieve.identify.settle import put, take
+from koopsieve.identify.standardise import StandardProblem
+from koopsieve.identify.stepwise import propose_adds, propose_drops
+
+ACTIVE = 1e-3  # regressors less probable than this stay out of the joint solve
+NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
+MOST = 32  # regressors per target that may come in during one sweep
+NEVER = 1e-9  # inclusion probabilities below this count as zero
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """State of the updates, in standard units: mean, variance, probability of each weight; noise precision; bound."""
+
+    mu: FloatArray
+    sigma2: FloatArray
+    gamma: FloatArray
+    rho: FloatArray
+    elbo: FloatArray
+
+    @property
+    def w(self) -> FloatArray:
+        """Effective weights γ∘μ."""
+        return self.gamma * self.mu
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """The rules of one problem.
+
+    Parameters
+    ----------
+    prior : SpikeSlabPrior
+        Hyperparameters.
+    log_odds : array, shape (p, 1)
+        Prior log odds of each regressor; inf for those that are always in.
+    """
+
+    prior: SpikeSlabPrior
+    log_odds: FloatArray
+
+    @classmethod
+    def of(cls, prior: SpikeSlabPrior, names: tuple[str, ...], problem: StandardProblem) -> Rules:
+        """Spell the prior out for the regressors of a problem; a regressor that is zero throughout can never be in."""
+        log_odds = prior.log_odds(names, problem.rows)
+        return cls(prior, np.where((problem.energy > 0) | np.isinf(log_odds), log_odds, -1e30)[:, None])
+
+    def step(self, problem: StandardProblem, state: Posterior) -> Posterior:
+        """Run one sweep: flags in order, all active means, exchanges."""
+        return self.exchange(problem, self.solve(problem, self.sweep(problem, state)))
+
+    def solve(self, problem: StandardProblem, state: Posterior) -> Posterior:
+        """Solve for all active means at once; a target for which rounding spoiled it keeps its means."""
+        mu = active_weights(problem, state.gamma, state.mu, self.alpha(state.mu, state.sigma2), state.rho, ACTIVE)
+        return better(state, self.posterior(problem, mu, state.sigma2, state.gamma))
+
+    def sweep(self, problem: StandardProblem, state: Posterior) -> Posterior:
+        """Visit the regressors; a target for which rounding spoiled it stays as it was."""
+        return better(state, self.visited(problem, state))
+
+    def visited(self, problem: StandardProblem, state: Posterior) -> Posterior:
+        """Update the weight, precision and inclusion of each regressor in turn, the most evident first.
+
+        The order belongs to the data and not to the indices, so that permuting the dictionary permutes the answer.
+        Regressors that are out and stay out change nobody else, so they are updated all at once; of those that might
+        come in, a sweep visits only the `MOST` likely.
+        """
+        w, g = state.w, problem.energy[:, None]
+        s = problem.correlation(w) + g * w
+        out = state.gamma == 0
+        alone = updates.paired_weights(state.rho, g, self.alpha(state.mu, state.sigma2), s)
+        mu, sigma2 = np.where(out, alone[0], state.mu), np.where(out, alone[1], state.sigma2)
+        eta = self.eta(state.rho, mu, sigma2, g, s, self.log_odds)
+        gamma = state.gamma.copy()
+        likely = np.where(out, eta, -np.inf)
+        few = np.partition(likely, -MOST, axis=0)[-MOST] if len(likely) > MOST else -np.inf
+        for batch in batches(~out | ((likely > np.log(NEVER)) & (likely >= few)), first=eta, numbers=8 * CACHE):
+            after = self._visit(problem, batch, mu, sigma2, gamma, s, state.rho)
+            for into, values in zip((mu, sigma2, gamma), after, strict=True):
+                batch.scatter(into, values)
+        return self.posterior(problem, mu, sigma2, gamma)
+
+    def _visit(
+        self,
+        problem: StandardProblem,
+        batch: Batch,
+        mu: FloatArray,
+        sigma2: FloatArray,
+        gamma: FloatArray,
+        s: FloatArray,
+        rho: FloatArray,
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Update the regressors of a batch in turn, all its targets at once."""
+        rho, gram, g = rho[batch.targets], batch.gram(problem), problem.energy[batch.index]
+        log_odds = self.log_odds[batch.index, 0]
+        mu, sigma2 = batch.gather(mu, 0.0), batch.gather(sigma2, 1.0)
+        gamma, s = batch.gather(gamma, 0.0), batch.gather(s, 0.0)
+        for k in range(batch.index.shape[1]):
+            w = gamma[:, k] * mu[:, k]
+            alpha = self.alpha(mu[:, k], sigma2[:, k])
+            mu[:, k], sigma2[:, k] = updates.paired_weights(rho, g[:, k], alpha, s[:, k])
+            gamma[:, k] = inclusion(self.eta(rho, mu[:, k], sigma2[:, k], g[:, k], s[:, k], log_odds[:, k]))
+            s[:, k + 1 :] -= gram[:, k, k + 1 :] * (gamma[:, k] * mu[:, k] - w)[:, None]
+        return mu, sigma2, gamma
+
+    def eta(
+        self, rho: FloatArray, mu: FloatArray, sigma2: FloatArray, g: FloatArray, s: FloatArray, log_odds: FloatArray
+    ) -> FloatArray:
+        """Return the log odds of inclusion: what the regressor explains, less its price, plus the prior log odds."""
+        explained = updates.explained(rho, mu, sigma2, g, s)
+        return explained + updates.slab_gain(self.prior.c, self.prior.d, mu, sigma2) + log_odds
+
+    def exchange(self, problem: StandardProblem, state: Posterior) -> Posterior:
+        """Take regressors in, then out, where that raises the bound."""
+        return self.drop(problem, self.add(problem, state, most=8))
+
+    def drop(self, problem: StandardProblem, state: Posterior) -> Posterior:
+        """Take out what the others can replace."""
+        active = state.gamma >= ACTIVE
+        ridge, noise, price = self._ridge(problem, state), self._noise(problem, state), self._price(problem, state)
+        out = propose_drops(problem, active, state.w, ridge, noise, price)
+        touched = np.flatnonzero(out.any(axis=0))
+        return self._try(problem, state, touched, np.where(out, 0.0, state.gamma))
+
+    def add(self, problem: StandardProblem, state: Posterior, most: int, spare: int = 0) -> Posterior:
+        """Take in what lowers the residual by more than its price, after the others have given way."""
+        active = state.gamma >= ACTIVE
+        correlation = problem.correlation(state.w)
+        ridge, noise, price = self._ridge(problem, state), self._noise(problem, state), self._price(problem, state)
+        come = propose_adds(problem, active, correlation, ridge, noise, price, min(most, len(price)), spare)
+        touched = np.flatnonzero(come.any(axis=0))
+        return self._try(problem, state, touched, np.where(come, 1.0, state.gamma))
+
+    def _try(self, problem: StandardProblem, state: Posterior, targets: IndexArray, gamma: FloatArray) -> Posterior:
+        """Return the state with other flags for some targets, solved anew, where that raises the bound."""
+        if targets.size == 0:
+            return state
+        part, before = problem.take(targets), take(state, targets)
+        trial = self.posterior(part, before.mu, before.sigma2, gamma[:, targets])
+        mu = active_weights(part, trial.gamma, trial.mu, self.alpha(trial.mu, trial.sigma2), before.rho, ACTIVE)
+        sigma2 = 1 / (before.rho * part.energy[:, None] + self.alpha(mu, before.sigma2))
+        trial = self.solve(part, self.posterior(part, mu, sigma2, trial.gamma))
+        return put(state, targets, better(before, trial))
+
+    def alpha(self, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
+        """Return the expected precision of each weight."""
+        return updates.update_weight_precision(self.prior.c, self.prior.d, mu, sigma2)
+
+    def _ridge(self, problem: StandardProblem, state: Posterior) -> FloatArray:
+        present = np.maximum(state.gamma, ACTIVE)
+        return ((1 - present) * problem.energy[:, None] + self.alpha(state.mu, state.sigma2) / state.rho) / present
+
+    def _noise(self, problem: StandardProblem, state: Posterior) -> tuple[float, FloatArray]:
+        a_bar = self.prior.a + problem.rows / 2
+        return a_bar, a_bar / state.rho
+
+    def _price(self, problem: StandardProblem, state: Posterior) -> FloatArray:
+        """Return what having a regressor in costs the bound, besides its fit."""
+        spread = 0.5 * state.rho * problem.energy[:, None] * state.sigma2
+        price: FloatArray = (
+            spread - updates.slab_gain(self.prior.c, self.prior.d, state.mu, state.sigma2) - self.log_odds
+        )
+        return price
+
+    def posterior(self, problem: StandardProblem, mu: FloatArray, sigma2: FloatArray, gamma: FloatArray) -> Posterior:
+        """Return the state with the noise and the bound that belong to it."""
+        prior = self.prior
+        error = problem.squared_residual(gamma * mu) + NOISE_FLOOR**2 * problem.rows
+        error = error + updates.missing_power(problem.energy[:, None], gamma, mu, sigma2)
+        a_bar, b_bar = updates.update_noise(prior.a, prior.b, problem.rows, error)
+        hyper = (prior.a, prior.b, prior.c, prior.d)
+        elbo = paired_elbo(hyper, self.log_odds, problem.rows, error, gamma, mu, sigma2)
+        return Posterior(mu, sigma2, gamma, a_bar / b_bar, elbo)
+
+
+def inclusion(eta: FloatArray) -> FloatArray:
+    """Return γ̂ = sigmoid(η), the paired counterpart of eq. (pi_update); what is below `NEVER` is zero."""
+    gamma: FloatArray = expit(eta)
+    return np.where(gamma < NEVER, 0.0, gamma)
+
+
+def better(before: Posterior, after: Posterior) -> Posterior:
+    """Return, target by target, the state with the higher bound."""
+    risen: BoolArray = after.elbo >= before.elbo
+    if risen.all():
+        return after
+    kept = np.flatnonzero(~risen)
+    return put(after, kept, take(before, kept))

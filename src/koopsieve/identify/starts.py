@@ -1,0 +1,86 @@
+"""Where the updates of spike and slab start: nothing in, everything in, a greedy selection, or an earlier answer.
+
+The bound has many local optima; each target is inferred from several starts and the best ending is kept.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import numpy as np
+
+from koopsieve._types import FloatArray
+from koopsieve.identify.estimate import Estimate
+from koopsieve.identify.rules import Posterior, Rules
+from koopsieve.identify.standardise import StandardProblem
+
+LARGEST = 64  # regressors per target that a dense or greedy start holds at most
+
+
+class Start(Enum):
+    """Where the updates may start."""
+
+    ZERO = "Nothing is in."
+    RIDGE = "Everything is in, with ridge weights."
+    GREEDY = "What forward selection takes in."
+
+
+def begin(rules: Rules, problem: StandardProblem, kind: Start) -> Posterior:
+    """Return a start."""
+    if kind is Start.RIDGE:
+        return dense(rules, problem)
+    nothing = empty(rules, problem)
+    return rules.add(problem, nothing, most=LARGEST) if kind is Start.GREEDY else nothing
+
+
+def empty(rules: Rules, problem: StandardProblem) -> Posterior:
+    """Return the state with nothing in but what is always in; each regressor knows the weight it would have alone."""
+    shape = problem.S.shape
+    sure = np.broadcast_to(np.isinf(rules.log_odds), shape)
+    mu = problem.projected / np.maximum(problem.energy, 1.0)[:, None]
+    sigma2 = np.broadcast_to(1 / (problem.energy[:, None] + 1.0), shape)
+    return rules.solve(problem, rules.posterior(problem, mu, sigma2, np.where(sure, 1.0, 0.0)))
+
+
+def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Posterior:
+    """Return the ridge weights with everything in; beyond `LARGEST` regressors, each target's most significant ones.
+
+    A weight's significance is w_i²/C_ii, C = (G + ridge)⁻¹: what the squared error grows by when it is taken out.
+    """
+    values, vectors = np.linalg.eigh(problem.gram)
+    values = np.maximum(values, 0) + ridge * problem.rows
+    w = vectors @ ((vectors.T @ problem.projected) / values[:, None])
+    growth = w**2 / np.einsum("ij,ij->i", vectors / values, vectors)[:, None]
+    inside = (problem.energy[:, None] > 0) & (growth >= _largest(growth))
+    rho = problem.rows / (problem.squared_residual(w) + 1e-24 * problem.rows)
+    sigma2 = 1 / (rho * problem.energy[:, None] + rules.alpha(w, np.zeros_like(w)))
+    gamma = np.where(inside | np.isinf(rules.log_odds), 1.0, 0.0)
+    return _sift(rules, problem, rules.solve(problem, rules.posterior(problem, w, sigma2, gamma)))
+
+
+def _sift(rules: Rules, problem: StandardProblem, state: Posterior) -> Posterior:
+    """Drop what the others can replace, until nothing more falls; each round drops at most half."""
+    while True:
+        sifted = rules.drop(problem, state)
+        risen = np.flatnonzero(sifted.elbo > state.elbo)
+        if risen.size == 0:
+            return state
+        state = sifted
+
+
+def resume(rules: Rules, problem: StandardProblem, start: Estimate) -> Posterior:
+    """Return an earlier answer as a start."""
+    gamma = np.array(start.inclusion)
+    w = start.coef * problem.column_scale[:, None] / problem.target_scale
+    mu = np.divide(w, gamma, out=np.zeros_like(w), where=gamma > 0)
+    rho = start.noise_precision * problem.target_scale**2
+    sigma2 = 1 / (rho * problem.energy[:, None] + rules.alpha(mu, np.zeros_like(mu)))
+    return rules.posterior(problem, mu, sigma2, gamma)
+
+
+def _largest(growth: FloatArray) -> FloatArray:
+    """Return each target's smallest growth that is still among its `LARGEST` largest."""
+    if len(growth) <= LARGEST:
+        return np.full(growth.shape[1], -np.inf)
+    smallest: FloatArray = np.partition(growth, len(growth) - LARGEST, axis=0)[len(growth) - LARGEST]
+    return smallest

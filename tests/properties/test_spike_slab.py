@@ -1,0 +1,185 @@
+"""What the default spike and slab promises for every problem, drawn by hypothesis."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.special import gammaln
+
+from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Start
+from koopsieve.identify.elbo import paired_elbo
+from koopsieve.identify.rules import Rules
+from koopsieve.identify.standardise import standardise
+from koopsieve.identify.starts import begin
+from tests.problems import lorenz_lifted, statistics_of
+
+relaxed = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def regressions(draw, largest=60):
+    """Draw design and targets, well or badly conditioned, with few or many rows."""
+    p = draw(st.integers(1, largest))
+    rows = draw(st.integers(2, 200))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    decades = draw(st.floats(0, 12))
+    mixing = rng.normal(size=(p, p)) * 10.0 ** (-decades * np.arange(p) / p)
+    design = rng.normal(size=(rows, p)) @ mixing + draw(st.sampled_from([0.0, 1.0]))
+    weights = rng.normal(size=(p, p)) * (rng.random((p, p)) < draw(st.floats(0.05, 1.0)))
+    noise = 10.0 ** draw(st.floats(-8, 1))
+    targets = design @ weights
+    scale = np.abs(targets).max() or 1.0
+    return design, targets / scale + noise * rng.normal(size=targets.shape)
+
+
+priors = st.builds(
+    SpikeSlabPrior,
+    b=st.sampled_from([1e-10, 1e-3]),
+    c=st.sampled_from([1e-3, 0.5]),
+    f=st.sampled_from([0.5, 20.0, 1e4]),
+    worth=st.sampled_from([0.0, 0.1]),
+)
+
+
+@relaxed
+@given(regressions(), priors, st.sampled_from(list(Start)))
+def test_the_bound_never_falls(regression, prior, kind):
+    statistics = statistics_of(*regression)
+    problem = standardise(statistics)
+    rules = Rules.of(prior, statistics.regressors, problem)
+    state = begin(rules, problem, kind)
+    for _ in range(6):
+        for rule in (rules.sweep, rules.solve, rules.exchange):
+            following = rule(problem, state)
+            assert np.all(np.isfinite(following.elbo))
+            assert np.all(following.elbo >= state.elbo - 1e-8 * np.abs(state.elbo))
+            state = following
+
+
+@relaxed
+@given(regressions(largest=25))
+def test_the_guard_against_rounding_hides_no_wrong_update(regression):
+    """Without the guard that keeps the better state, a sweep may only lose what rounding can explain."""
+    statistics = statistics_of(*regression)
+    problem = standardise(statistics)
+    rules = Rules.of(SpikeSlabPrior(), statistics.regressors, problem)
+    state = begin(rules, problem, Start.GREEDY)
+    for _ in range(4):
+        following = rules.visited(problem, state)
+        slack = 1e-7 * np.abs(state.elbo) + 1e-6
+        assert np.all(following.elbo >= state.elbo - slack)
+        state = rules.solve(problem, following)
+
+
+@relaxed
+@given(regressions(largest=20))
+def test_more_starts_never_lower_the_bound(regression):
+    statistics = statistics_of(*regression)
+    best = np.full(regression[1].shape[1], -np.inf)
+    for count in range(1, len(Start) + 1):
+        found = SpikeSlab(starts=tuple(Start)[:count]).identify(statistics)
+        assert np.all(found.elbo >= best - 1e-8 * np.abs(best))
+        assert np.all((found.agreement >= 1) & (found.agreement <= count))
+        best = found.elbo
+
+
+@relaxed
+@given(regressions(largest=12), st.integers(0, 2**32 - 1))
+def test_permuting_the_dictionary_permutes_the_answer(regression, seed):
+    design, targets = regression
+    design = design + 1e-3 * np.random.default_rng(seed).normal(size=design.shape)  # no two columns exactly alike
+    order = np.random.default_rng(seed).permutation(design.shape[1])
+    plain = SpikeSlab().identify(statistics_of(design, targets))
+    mixed = SpikeSlab().identify(statistics_of(design[:, order], targets[:, order]))
+    np.testing.assert_allclose(mixed.inclusion, plain.inclusion[np.ix_(order, order)], atol=1e-6)
+
+
+@pytest.mark.parametrize("snr_db", [None, 40, 20])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_units_do_not_matter_on_overlapping_kernels(snr_db, seed):
+    design, targets = lorenz_lifted(samples=2000, snr_db=snr_db, coefficient=1e-3)
+    rng = np.random.default_rng(seed)
+    columns, outputs = 10.0 ** rng.uniform(-9, 9, 23), 10.0 ** rng.uniform(-9, 9, 23)
+    plain = SpikeSlab().identify(statistics_of(design, targets))
+    scaled = SpikeSlab().identify(statistics_of(design * columns, targets * outputs))
+    np.testing.assert_allclose(scaled.inclusion, plain.inclusion, atol=1e-6)
+    # Overlapping kernels leave directions of the weights almost free, so it is what the weights predict that must agree.
+    gap = design @ (scaled.coef * columns[:, None] / outputs - plain.coef)
+    assert np.max(np.sqrt(np.mean(gap**2, axis=0) / np.mean(targets**2, axis=0))) < 1e-6
+
+
+def test_the_bound_lies_below_the_evidence():
+    """For one regressor with few rows the evidence is an integral that a grid can do."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(6, 1))
+    t = 0.7 * x + 0.5 * rng.normal(size=(6, 1))
+    prior = SpikeSlabPrior(a=1.0, b=0.5, c=1.0, d=1.0, e=1.0, f=3.0, worth=0.0)
+    x, t = x / np.sqrt(np.mean(x**2)), t / np.sqrt(np.mean(t**2))
+    statistics = statistics_of(x, t)
+    a, b, c, d = prior.a, prior.b, prior.c, prior.d
+
+    def log_likelihood(error):  # with the noise precision integrated out
+        return (
+            -3 * np.log(2 * np.pi)
+            + gammaln(a + 3)
+            - gammaln(a)
+            + a * np.log(b)
+            - (a + 3) * np.log(b + np.asarray(error) / 2)
+        )
+
+    beta = np.linspace(-60, 60, 400_001)
+    student = (
+        gammaln(c + 0.5) - gammaln(c) + c * np.log(d) - (c + 0.5) * np.log(d + beta**2 / 2) - 0.5 * np.log(2 * np.pi)
+    )
+    errors = np.sum(t**2) - 2 * beta * np.sum(x * t) + beta**2 * np.sum(x**2)
+    inside = np.log(np.sum(np.exp(log_likelihood(errors) + student)) * (beta[1] - beta[0]))
+    evidence = np.logaddexp(np.log(0.25) + inside, np.log(0.75) + log_likelihood(np.sum(t**2)))
+    found = SpikeSlab(prior).identify(statistics)
+    assert found.elbo[0] <= evidence
+    assert found.elbo[0] >= evidence - 1.0
+    exact = np.exp(np.log(0.25) + inside - evidence)
+    np.testing.assert_allclose(found.inclusion[0, 0], exact, atol=0.15)
+
+
+def test_the_bound_equals_its_definition_by_sampling():
+    """E log p − E log q by drawing from q: the closed form must agree with the definition term by term."""
+    rng = np.random.default_rng(1)
+    rows, gamma, mu, sigma2 = 20, 0.6, 0.4, 0.05
+    x, t = rng.normal(size=rows), rng.normal(size=rows)
+    a, b, c, d, e, f = 2.0, 0.7, 1.5, 0.8, 1.0, 2.0
+    g, w = x @ x, gamma * mu
+    error = np.sum((t - x * w) ** 2) + g * (gamma * (mu**2 + sigma2) - w**2)
+    closed = paired_elbo(
+        (a, b, c, d),
+        np.array([[np.log(e / f)]]),
+        rows,
+        np.array([error]),
+        *(np.array([[v]]) for v in (gamma, mu, sigma2)),
+    )[0]
+    n = 400_000
+    flag = rng.random(n) < gamma
+    a_bar, b_bar = a + rows / 2, b + error / 2
+    rho = rng.gamma(a_bar, 1 / b_bar, n)
+    beta = mu + np.sqrt(sigma2) * rng.normal(size=n)
+    c_bar, d_bar = c + 0.5, d + (mu**2 + sigma2) / 2
+    alpha = rng.gamma(c_bar, 1 / d_bar, n)
+
+    def gamma_pdf(value, shape, rate):
+        return shape * np.log(rate) - gammaln(shape) + (shape - 1) * np.log(value) - rate * value
+
+    def normal_pdf(value, mean, precision):
+        return 0.5 * np.log(precision / (2 * np.pi)) - 0.5 * precision * (value - mean) ** 2
+
+    weight = np.where(flag, beta, 0.0)
+    squared = t @ t - 2 * weight * (x @ t) + weight**2 * g
+    sample = (
+        rows / 2 * np.log(rho / (2 * np.pi)) - rho / 2 * squared + gamma_pdf(rho, a, b) - gamma_pdf(rho, a_bar, b_bar)
+    )
+    slab = (
+        normal_pdf(beta, 0, alpha)
+        + gamma_pdf(alpha, c, d)
+        - normal_pdf(beta, mu, 1 / sigma2)
+        - gamma_pdf(alpha, c_bar, d_bar)
+    )
+    sample += np.where(flag, slab + np.log(e / (e + f) / gamma), np.log(f / (e + f) / (1 - gamma)))
+    assert abs(closed - sample.mean()) < 5 * sample.std() / np.sqrt(n)
