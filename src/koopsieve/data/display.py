@@ -4,18 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from koopsieve.data.trajectories import Trajectories
 
 Facts = Mapping[str, str]
 
 
-def one_line(title: str, facts: Facts) -> str:
+def facts(trajectories: Trajectories) -> Facts:
+    """Return what there is to say about trajectories, in order."""
+    t = trajectories
+    said = {
+        "episodes": str(t.n_episodes),
+        "samples": str(t.n_samples),
+        "states": shorten(t.state_names),
+        "inputs": shorten(t.input_names) or "none",
+    }
+    if len(t.outputs) < t.n_states:
+        said["outputs"] = shorten(t.output_names)
+    return {**said, "dt": f"{t.dt:g}"}
+
+
+def one_line(title: str, said: Facts) -> str:
     """Return title(name value, …) on one line."""
-    return f"{title}({', '.join(f'{name} {value}' for name, value in facts.items())})"
+    return f"{title}({', '.join(f'{name} {value}' for name, value in said.items())})"
 
 
-def html_table(title: str, facts: Facts) -> str:
+def html_table(title: str, said: Facts) -> str:
     """Return a table of two columns, safe against markup in names."""
-    rows = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts.items())
+    rows = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in said.items())
     return f"<table><caption>{escape(title)}</caption>{''.join(rows)}</table>"
 
 

@@ -6,13 +6,14 @@ or finiteness again. In the paper's notation (Section 2) an episode is x[0..T-1]
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from koopsieve._types import FloatArray
 from koopsieve.data.checks import check_form, check_joinable, check_sample_time, warn_of_constants, warn_of_transposed
-from koopsieve.data.display import html_table, one_line, shorten
+from koopsieve.data.display import facts, html_table, one_line
 from koopsieve.data.episodes import Episode, check_alike, episodes_from_arrays
 from koopsieve.data.files import AnyPath, episodes_from_files
 from koopsieve.data.gaps import handle_gaps
@@ -243,17 +244,14 @@ class Trajectories:
         return self.n_episodes
 
     def __getitem__(self, episode: int) -> Trajectories:
-        return self.subset(int(episode))
+        return self.subset(operator.index(episode))
+
+    def __iter__(self) -> Iterator[Trajectories]:
+        return (self.subset(i) for i in range(len(self)))
 
     @classmethod
     def join(cls, parts: Sequence[Trajectories]) -> Trajectories:
-        """Return the episodes of all parts together, in order.
-
-        Raises
-        ------
-        KoopsieveError
-            If there are no parts, or they differ in names, outputs or sample time.
-        """
+        """Return the episodes of all parts together, in order; names, outputs and sample time must agree."""
         check_joinable(parts)
         states = tuple(x for part in parts for x in part.states)
         return replace(parts[0], states=states, inputs=tuple(u for part in parts for u in part.inputs))
@@ -291,18 +289,7 @@ class Trajectories:
         return first, replace(self, states=(x[cut + reach :],), inputs=(u[cut + reach :],))
 
     def __repr__(self) -> str:
-        return one_line("Trajectories", self._facts())
+        return one_line("Trajectories", facts(self))
 
     def _repr_html_(self) -> str:
-        return html_table("Trajectories", self._facts())
-
-    def _facts(self) -> dict[str, str]:
-        facts = {
-            "episodes": str(len(self)),
-            "samples": str(self.n_samples),
-            "states": shorten(self.state_names),
-            "inputs": shorten(self.input_names) or "none",
-        }
-        if len(self.outputs) < self.n_states:
-            facts["outputs"] = shorten(self.output_names)
-        return {**facts, "dt": f"{self.dt:g}"}
+        return html_table("Trajectories", facts(self))

@@ -140,6 +140,43 @@ def test_subset_keeps_order_and_takes_flags():
     assert [len(x) for x in trajectories.subset(-1).states] == [7]
 
 
+def test_episodes_one_at_a_time_are_trajectories_too():
+    trajectories = Trajectories.from_arrays([X[:5], X[:6], X[:7]], [U[:5], U[:6], U[:7]])
+    assert [part.n_samples for part in trajectories] == [5, 6, 7]
+    assert trajectories[1].states[0] is trajectories.states[1]
+    assert trajectories[np.int64(-1)].n_samples == 7
+    with pytest.raises(KoopsieveError, match="by position, 0 to 2"):
+        trajectories[3]
+    with pytest.raises(TypeError):
+        trajectories[1.5]
+
+
+def test_joining_the_episodes_gives_the_whole():
+    trajectories = Trajectories.from_arrays([X[:5], X[:6], X[:7]], [U[:5], U[:6], U[:7]], dt=0.5)
+    joined = Trajectories.join(list(trajectories))
+    assert all(mine is theirs for mine, theirs in zip(joined.states, trajectories.states, strict=True))
+    assert all(mine is theirs for mine, theirs in zip(joined.inputs, trajectories.inputs, strict=True))
+    assert joined.dt == 0.5
+
+
+@pytest.mark.parametrize(
+    "other, what",
+    [
+        (Trajectories.from_arrays(X, state_names=["a", "b"]), "state_names"),
+        (Trajectories.from_arrays(X, U), "input_names"),
+        (Trajectories.from_arrays(X, dt=0.1), "dt"),
+    ],
+)
+def test_joining_what_differs_is_refused(other, what):
+    with pytest.raises(KoopsieveError, match=f"must have the same {what}"):
+        Trajectories.join([Trajectories.from_arrays(X), other])
+
+
+def test_joining_nothing_is_refused():
+    with pytest.raises(KoopsieveError, match="nothing to join"):
+        Trajectories.join([])
+
+
 @pytest.mark.parametrize("chosen", [[3], [-4], [True, False], [0.0], ["a"], [[0, 1]]])
 def test_subset_refuses_what_is_no_position(chosen):
     with pytest.raises(KoopsieveError, match="by position, 0 to 2"):
