@@ -16,7 +16,7 @@ from koopsieve.dictionary import (
     States,
     Transformer,
 )
-from koopsieve.identify import STLSQ, LeastSquares, SparseBayes, SpikeSlab, SpikeSlabPrior
+from koopsieve.identify import STLSQ, HorizonSieve, LeastSquares, SparseBayes, SpikeSlab, SpikeSlabPrior
 from koopsieve.metrics import horizon_nmse, nmse
 from koopsieve.model import LiftedModel
 from koopsieve.reduction import reduce
@@ -31,6 +31,7 @@ __all__ = [
     "Constant",
     "Fourier",
     "Function",
+    "HorizonSieve",
     "KoopmanSieve",
     "KoopsieveError",
     "KoopsieveWarning",

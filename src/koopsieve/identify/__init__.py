@@ -1,6 +1,7 @@
 """Stage four: from statistics to a Koopman matrix and inclusion probabilities (the paper's methods I to IV)."""
 
 from koopsieve.identify.estimate import Estimate, Identifier, Status
+from koopsieve.identify.horizon import HorizonEstimate, HorizonSieve
 from koopsieve.identify.least_squares import LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.published import PublishedSpikeSlab
@@ -12,6 +13,8 @@ from koopsieve.identify.stlsq import STLSQ
 __all__ = [
     "STLSQ",
     "Estimate",
+    "HorizonEstimate",
+    "HorizonSieve",
     "Identifier",
     "LeastSquares",
     "PublishedSpikeSlab",

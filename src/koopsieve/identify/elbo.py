@@ -13,7 +13,7 @@ from koopsieve._types import FloatArray
 from koopsieve.identify.updates import slab_gain
 
 
-def noise_term(a: float, b: float, rows: float, squared_error: FloatArray) -> FloatArray:
+def noise_term(a: float, b: float, rows: float | FloatArray, squared_error: FloatArray) -> FloatArray:
     """Return E log p(t|·) + E log p(ρ) + H(q(ρ)) at the best q(ρ)."""
     a_bar, b_bar = a + rows / 2, b + squared_error / 2
     constant = -rows / 2 * np.log(2 * np.pi) + gammaln(a_bar) - gammaln(a) + a * np.log(b)

@@ -25,7 +25,9 @@ def missing_power(g: FloatArray, gamma: FloatArray, mu: FloatArray, sigma2: Floa
     return power
 
 
-def update_noise(a: float, b: float, rows: float, squared_error: FloatArray) -> tuple[float, FloatArray]:
+def update_noise(
+    a: float, b: float, rows: float | FloatArray, squared_error: FloatArray
+) -> tuple[float | FloatArray, FloatArray]:
     """Return ā = a + m/2 and b̄ = b + ½·(squared error): eq. (a_b_update).
 
     The squared error is E‖t − Φ(γ∘β)‖² for the exact bound, ‖t − Φw‖² as published.
