@@ -11,7 +11,7 @@ from rich.progress import track
 Item = TypeVar("Item")
 
 
-def bar(items: Iterable[Item], description: str, total: int) -> Iterator[Item]:
+def bar(items: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
     """Pass items on while a bar on standard error shows how many are done and how long the rest will take."""
     console = Console(stderr=True)
     yield from track(items, description, total=total, console=console, transient=True, disable=not console.is_terminal)

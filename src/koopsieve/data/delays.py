@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from typing import SupportsIndex
+from typing import SupportsIndex, TypeVar
 
-import numpy as np
-
-from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data.names import delayed_name
+from koopsieve._types import KoopsieveError
+from koopsieve.data.embedding import embed, embedded_names
+from koopsieve.data.streams import Stream
 from koopsieve.data.trajectories import Trajectories
 
+Data = TypeVar("Data", Trajectories, Stream)
 
-def embed_delays(trajectories: Trajectories, states: SupportsIndex = 0, inputs: SupportsIndex = 0) -> Trajectories:
+
+def embed_delays(trajectories: Data, states: SupportsIndex = 0, inputs: SupportsIndex = 0) -> Data:
     """Return trajectories whose states also hold past states and past inputs.
 
     Columns: the states, then all of them one sample ago, and so on up to `states` samples ago, then all inputs one
@@ -26,15 +27,16 @@ def embed_delays(trajectories: Trajectories, states: SupportsIndex = 0, inputs: 
 
     Parameters
     ----------
-    trajectories : Trajectories
-        Without delays so far.
+    trajectories : Trajectories or Stream
+        Without delays so far. A stream stays a stream: its delays are embedded while it is read.
     states, inputs : int
         How many samples to reach back.
 
     Raises
     ------
     KoopsieveError
-        If an episode is too short, if delays were embedded before, or if inputs are asked for and there are none.
+        If an episode is too short (of a stream it is only left out), if delays were embedded before, or if inputs are
+        asked for and there are none.
 
     Examples
     --------
@@ -51,7 +53,10 @@ def embed_delays(trajectories: Trajectories, states: SupportsIndex = 0, inputs: 
     a, b = _delay("states", states), _delay("inputs", inputs)
     if a == b == 0:
         return trajectories
-    _check_embeddable(trajectories, a, b)
+    _check_embeddable(trajectories, b)
+    if isinstance(trajectories, Stream):
+        return trajectories.embedded(a, b)
+    _check_lengths(trajectories, max(a, b) + 2)
     pairs = list(zip(trajectories.states, trajectories.inputs, strict=True))
     return replace(
         trajectories,
@@ -59,25 +64,6 @@ def embed_delays(trajectories: Trajectories, states: SupportsIndex = 0, inputs: 
         inputs=tuple(u[max(a, b) :] for _, u in pairs),
         state_names=embedded_names(trajectories.state_names, trajectories.input_names, a, b),
     )
-
-
-def embed(x: FloatArray, u: FloatArray, states: int, inputs: int) -> FloatArray:
-    """Return the embedded states of one episode, shape (T - max(states, inputs), n·(1+states) + l·inputs)."""
-    lost = max(states, inputs)
-    past_states = [x[lost - delay : len(x) - delay] for delay in range(states + 1)]
-    past_inputs = [u[lost - delay : len(x) - delay] for delay in range(1, inputs + 1)]
-    embedded = np.concatenate(past_states + past_inputs, axis=1)
-    embedded.flags.writeable = False
-    return embedded
-
-
-def embedded_names(
-    state_names: tuple[str, ...], input_names: tuple[str, ...], states: int, inputs: int
-) -> tuple[str, ...]:
-    """Return the column names of what `embed` gives."""
-    past_states = [delayed_name(name, delay) for delay in range(states + 1) for name in state_names]
-    past_inputs = [delayed_name(name, delay) for delay in range(1, inputs + 1) for name in input_names]
-    return (*past_states, *past_inputs)
 
 
 def _delay(what: str, value: SupportsIndex) -> int:
@@ -90,7 +76,7 @@ def _delay(what: str, value: SupportsIndex) -> int:
     return delay
 
 
-def _check_embeddable(trajectories: Trajectories, a: int, b: int) -> None:
+def _check_embeddable(trajectories: Trajectories | Stream, b: int) -> None:
     if len(trajectories.outputs) < trajectories.n_states:
         raise KoopsieveError(
             f"These trajectories already hold delays: only {list(trajectories.output_names)} of their "
@@ -99,12 +85,14 @@ def _check_embeddable(trajectories: Trajectories, a: int, b: int) -> None:
         )
     if b and not trajectories.n_inputs:
         raise KoopsieveError(f"inputs={b} delays were asked for, but these trajectories have no inputs. Leave it at 0.")
-    needed = max(a, b) + 2
+
+
+def _check_lengths(trajectories: Trajectories, needed: int) -> None:
     short = [i for i, x in enumerate(trajectories.states) if len(x) < needed]
     if short:
         listed = ", ".join(f"episode {i} ({len(trajectories.states[i])} samples)" for i in short[:5])
         raise KoopsieveError(
-            f"With {max(a, b)} delays an episode needs at least {needed} samples. Too short: {listed}"
+            f"With {needed - 2} delays an episode needs at least {needed} samples. Too short: {listed}"
             f"{f' and {len(short) - 5} more' if len(short) > 5 else ''}. Use fewer delays, or leave them out with "
             f"trajectories.subset([len(x) >= {needed} for x in trajectories.states])."
         )

@@ -240,6 +240,10 @@ class Trajectories:
         """Names of the measured outputs."""
         return tuple(self.state_names[i] for i in self.outputs)
 
+    def state_blocks(self) -> Iterator[FloatArray]:
+        """Yield the states of every episode."""
+        return iter(self.states)
+
     def __len__(self) -> int:
         return self.n_episodes
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.dictionary.observables import Samples, frozen
 
-_MOST_ROWS = 20_000  # k-means needs no more samples than this to place centres
+_MOST_ROWS = 20_000  # k-means looks at all of so many samples; of more, at this many at a time
 
 
 def state_scale(samples: Samples, standardize: bool) -> FloatArray:
@@ -16,10 +16,24 @@ def state_scale(samples: Samples, standardize: bool) -> FloatArray:
     n = len(samples.state_names)
     if not standardize:
         return frozen(np.ones(n))
-    rows = sum(len(x) for x in samples.states)
-    mean = np.sum([x.sum(axis=0) for x in samples.states], axis=0) / rows
-    deviation = np.sqrt(np.sum([((x - mean) ** 2).sum(axis=0) for x in samples.states], axis=0) / rows)
+    rows, mean, squares = 0, np.zeros(n), np.zeros(n)
+    for x in samples.state_blocks():  # pairwise merging of moments, which loses no digits to a large mean
+        here, rows = x.mean(axis=0), rows + len(x)
+        squares += ((x - here) ** 2).sum(axis=0) + (here - mean) ** 2 * len(x) * (rows - len(x)) / rows
+        mean += (here - mean) * len(x) / rows
+    deviation = np.sqrt(squares / rows)
     return frozen(np.where(deviation > 0, deviation, 1.0))
+
+
+def draw_rows(samples: Samples, count: int, rng: np.random.Generator) -> FloatArray:
+    """Return `count` states drawn without replacement, in order, by one pass; all of them if there are no more."""
+    keys, rows = np.empty(0), np.empty((0, len(samples.state_names)))
+    for x in samples.state_blocks():
+        keys, rows = np.concatenate([keys, rng.random(len(x))]), np.concatenate([rows, x])
+        if len(rows) > count:
+            kept = np.sort(np.argpartition(keys, count)[:count])
+            keys, rows = keys[kept], rows[kept]
+    return rows
 
 
 def find_centers(centers: int | ArrayLike, samples: Samples, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -44,14 +58,24 @@ def _cluster(count: int, samples: Samples, scale: FloatArray, rng: np.random.Gen
 
     if count < 1:
         raise KoopsieveError(f"centers must be at least one. Got {count}.")
-    rows = np.concatenate(samples.states)
-    if len(rows) > _MOST_ROWS:
-        rows = rows[np.sort(rng.choice(len(rows), _MOST_ROWS, replace=False))]
-    rows = rows / scale
+    rows = draw_rows(samples, _MOST_ROWS, rng.spawn(1)[0]) / scale  # leaves the seed of k-means alone
     distinct = len(np.unique(rows, axis=0))
     if distinct < count:
         raise KoopsieveError(f"k-means needs as many distinct samples as centers. Asked for {count}, found {distinct}.")
-    found: FloatArray = KMeans(count, n_init=1, random_state=int(rng.integers(2**31))).fit(rows).cluster_centers_
+    start = KMeans(count, n_init=1, random_state=int(rng.integers(2**31))).fit(rows)
+    found: FloatArray = start.cluster_centers_
+    return found if len(rows) < _MOST_ROWS else _refine(found, samples, scale)
+
+
+def _refine(centers: FloatArray, samples: Samples, scale: FloatArray) -> FloatArray:
+    """Move centres found in a sample to where all data want them, by one pass of mini-batch k-means."""
+    from sklearn.cluster import MiniBatchKMeans
+
+    batches = MiniBatchKMeans(len(centers), init=centers, n_init=1, random_state=0, reassignment_ratio=0.0)
+    for block in samples.state_blocks():
+        for first in range(0, len(block), _MOST_ROWS):
+            batches.partial_fit(block[first : first + _MOST_ROWS] / scale)
+    found: FloatArray = batches.cluster_centers_
     return found
 
 

@@ -57,7 +57,7 @@ class Function(Block):
     def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Calls:
         """Call the function once on a few rows to see that it fits its names."""
         names = tuple(str(name) for name in self.names)
-        few = samples.states[0][:3]
+        few = next(samples.state_blocks())[:3]
         values = _as_columns(self.function(few), len(few), names)
         if values.shape[1] != len(names):
             raise KoopsieveError(
@@ -69,7 +69,7 @@ class Function(Block):
 
 @dataclass(frozen=True)
 class Transformer(Block):
-    """Observables computed by a scikit-learn transformer; it is cloned, and fitted to the training states.
+    """Observables computed by a scikit-learn transformer; it is cloned, and fitted to all training states at once.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ class Transformer(Block):
         """Fit a clone."""
         from sklearn.base import clone
 
-        fitted = clone(self.transformer, safe=False).fit(np.concatenate(samples.states))
-        few = samples.states[0][:3]
+        fitted = clone(self.transformer, safe=False).fit(np.concatenate(list(samples.state_blocks())))
+        few = next(samples.state_blocks())[:3]
         values = _as_columns(fitted.transform(few), len(few), (type(fitted).__name__,))
         names = self._names(fitted, samples.state_names, values.shape[1])
         if len(names) != values.shape[1]:

@@ -85,9 +85,13 @@ class Dictionary:
             )
         rows = np.atleast_2d(x)
         lifted = np.empty((len(rows), self.size), order="F")
-        for family, first in zip(self.families, self._offsets, strict=False):
-            family.evaluate(rows, lifted[:, first : first + family.size])
+        self.lift(rows, out=lifted)
         return lifted[0] if x.ndim == 1 else lifted
+
+    def lift(self, states: FloatArray, out: FloatArray) -> None:
+        """Write the observables of checked states (samples, n) into `out` (samples, L)."""
+        for family, first in zip(self.families, self._offsets, strict=False):
+            family.evaluate(states, out[:, first : first + family.size])
 
     def select(self, retained: ArrayLike) -> Dictionary:
         """Return the dictionary cut to the given observables, which keep their order."""

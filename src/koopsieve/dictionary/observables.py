@@ -8,7 +8,7 @@ of its columns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 
 class Samples(Protocol):
-    """What fitting needs to see of the data; `Trajectories` is one."""
+    """What fitting needs to see of the data; `Trajectories` is one, and so is a `Stream`."""
 
-    @property
-    def states(self) -> Sequence[FloatArray]: ...  # noqa: D102
+    def state_blocks(self) -> Iterator[FloatArray]: ...  # noqa: D102 - all states, anew each time
     @property
     def state_names(self) -> tuple[str, ...]: ...  # noqa: D102
     @property

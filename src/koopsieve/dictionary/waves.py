@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.centers import median_coefficient, state_scale
+from koopsieve.dictionary.centers import draw_rows, median_coefficient, state_scale
 from koopsieve.dictionary.observables import Block, Observables, Samples, frozen
 
 
@@ -99,8 +99,7 @@ class RandomFourier(Block):
         scale = state_scale(samples, self.standardize)
         c = self.coefficient
         if c is None:
-            rows = np.concatenate(samples.states) / scale
-            c = float(median_coefficient(rows[rng.choice(len(rows), min(len(rows), 500), replace=False)])[0])
+            c = float(median_coefficient(draw_rows(samples, 500, rng) / scale)[0])
         omega = rng.normal(scale=np.sqrt(2 * c), size=(self.features, len(scale))) / scale
         phases = rng.uniform(0, 2 * np.pi, self.features)
         return Waves(tuple(f"cos({self.label}{i + 1} x)" for i in range(self.features)), frozen(omega), frozen(phases))

@@ -1,6 +1,7 @@
-"""Who does the work and who watches it: executors, serial by default, and progress."""
+"""Who does the work and who watches it: executors, threads by default, a Dask cluster on demand, and progress."""
 
-from koopsieve.execution.executors import Executor, Serial
+from koopsieve.execution.cluster import DaskExecutor
+from koopsieve.execution.executors import Executor, Serial, Threads
 from koopsieve.execution.progress import Progress, silent
 
-__all__ = ["Executor", "Progress", "Serial", "silent"]
+__all__ = ["DaskExecutor", "Executor", "Progress", "Serial", "Threads", "silent"]

@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
+import os
+from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import islice
+from typing import TypeVar
+
+from koopsieve._types import KoopsieveError
+from koopsieve.execution.progress import Progress, silent
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class Executor(Protocol):
+class Executor(ABC):
     """Something that applies a function to every item of a sequence."""
 
     @property
+    @abstractmethod
     def workers(self) -> int:
         """How many items are worked on at the same time."""
-        ...
 
+    @property
+    def sharing(self) -> int:
+        """How many of these share the memory of one process."""
+        return 1
+
+    @abstractmethod
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield the results in the order of the items."""
-        ...
+
+    def map_reduce(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        combine: Callable[[Result, Result], Result],
+        *,
+        progress: Progress = silent,
+        description: str = "Working",
+    ) -> Result:
+        """Return all results combined, which must not depend on how they are bracketed."""
+        return reduce(combine, progress(self.map(function, items), description, len(items)))
 
 
 @dataclass(frozen=True)
-class Serial:
-    """One item after the other, here."""
+class Serial(Executor):
+    """One item after the other, here; each with as many threads as the linear algebra library likes."""
 
     @property
     def workers(self) -> int:
@@ -35,3 +61,54 @@ class Serial:
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield the results in order."""
         return map(function, items)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Threads(Executor):
+    """As many items at a time as there are cores, in this process.
+
+    While they run, linear algebra uses one thread per item: items then need not wait for each other.
+
+    Parameters
+    ----------
+    threads : int
+        By default the number of cores.
+    """
+
+    threads: int = field(default_factory=available_cores)
+
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise KoopsieveError(f"threads must be at least one. Got {self.threads}.")
+
+    @property
+    def workers(self) -> int:
+        """The number of threads."""
+        return self.threads
+
+    @property
+    def sharing(self) -> int:
+        """All of them."""
+        return self.threads
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Yield the results in order; only a few more items than workers are begun before their turn."""
+        from threadpoolctl import threadpool_limits
+
+        coming = iter(items)
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(self.workers) as pool:
+            begun: deque[Future[Result]] = deque(
+                pool.submit(function, item) for item in islice(coming, 2 * self.workers)
+            )
+            try:
+                while begun:
+                    yield begun.popleft().result()
+                    begun.extend(pool.submit(function, item) for item in islice(coming, 1))
+            finally:
+                for future in begun:
+                    future.cancel()

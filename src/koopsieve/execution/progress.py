@@ -11,11 +11,11 @@ Item = TypeVar("Item")
 class Progress(Protocol):
     """Pass `items` on unchanged while showing how far along `description` is."""
 
-    def __call__(self, items: Iterable[Item], description: str, total: int) -> Iterable[Item]:
-        """Return an iterable over the same items."""
+    def __call__(self, items: Iterable[Item], description: str, total: int | None) -> Iterable[Item]:
+        """Return an iterable over the same items; `total` is None where nobody knows how many there are."""
         ...
 
 
-def silent(items: Iterable[Item], description: str, total: int) -> Iterable[Item]:
+def silent(items: Iterable[Item], description: str, total: int | None) -> Iterable[Item]:
     """Show nothing."""
     return items

@@ -1,12 +1,14 @@
-"""Cutting trajectories into chunks that fit in memory, so that no transition is lost or counted twice."""
+"""Cutting pieces of episodes into chunks that fit in memory, so that no transition is lost or counted twice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from koopsieve._types import FloatArray
-from koopsieve.data import Trajectories
+from koopsieve.data.blocks import Block, Piece
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,18 +29,31 @@ class Chunk:
     rows: int
 
 
-def cut(trajectories: Trajectories, rows: int, reach: int) -> Iterator[Chunk]:
+def cut(pieces: Iterable[Piece], rows: int, reach: int) -> Iterator[Chunk]:
     """Yield chunks of at most `rows` transitions, each with up to `reach` samples after its last transition's start.
 
     Examples
     --------
-    >>> data = Trajectories.from_arrays([[1.0], [2.0], [3.0], [4.0]])
-    >>> [chunk.states.ravel().tolist() for chunk in cut(data, rows=2, reach=1)]
+    >>> from koopsieve.data import Stream
+    >>> data = Stream.from_arrays(np.array([[1.0], [2.0], [3.0], [4.0]]))
+    >>> [chunk.states.ravel().tolist() for chunk in cut(data.pieces(rows=4), rows=2, reach=1)]
     [[1.0, 2.0, 3.0], [3.0, 4.0]]
     """
-    for states, inputs in zip(trajectories.states, trajectories.inputs, strict=True):
-        transitions = len(states) - 1
-        for start in range(0, transitions, rows):
-            stop = min(start + rows, transitions)
-            last = min(stop + reach, len(states))
-            yield Chunk(states[start:last], inputs[start : last - 1], stop - start)
+    for piece in pieces:
+        yield from _cut(piece.blocks, rows, reach)
+
+
+def _cut(blocks: Iterable[Block], rows: int, reach: int) -> Iterator[Chunk]:
+    """Cut one piece, carrying the samples that later chunks need from block to block."""
+    x = u = None
+    open_rows = 0  # samples at the front of x whose transitions no chunk has answered for yet
+    for block in blocks:
+        x = block.states if x is None else np.concatenate([x, block.states])
+        u = block.inputs if u is None else np.concatenate([u, block.inputs])
+        open_rows += len(block.states) * block.answered
+        while open_rows >= rows and len(x) >= rows + reach:
+            yield Chunk(x[: rows + reach], u[: rows + reach - 1], rows)
+            x, u, open_rows = x[rows:], u[rows:], open_rows - rows
+    while x is not None and u is not None and (here := min(rows, open_rows, len(x) - 1)) > 0:
+        yield Chunk(x[: here + reach], u[: here + reach - 1], here)
+        x, u, open_rows = x[here:], u[here:], open_rows - here

@@ -9,18 +9,23 @@ from functools import reduce
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data import Trajectories
+from koopsieve.data import Stream, Trajectories
+from koopsieve.data.blocks import Readable
 from koopsieve.dictionary import Dictionary
-from koopsieve.execution import Executor, Progress, Serial, silent
+from koopsieve.execution import Executor, Progress, Threads, silent
 from koopsieve.regression.chunks import Chunk, cut
 from koopsieve.regression.factor import TriangularFactor
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics
 
 DEFAULT_BYTES = 128 * 2**20
+_CHUNKS_PER_PART = (
+    10  # a part begins with a Householder QR and ends with a merge; enough chunks between make both small
+)
+_PARTS_PER_WORKER = 32
 
 
 def compress(
-    trajectories: Trajectories,
+    trajectories: Trajectories | Stream,
     dictionary: Dictionary,
     *,
     horizons: Sequence[int] = (),
@@ -33,19 +38,21 @@ def compress(
 
     Parameters
     ----------
-    trajectories : Trajectories
+    trajectories : Trajectories or Stream
+        In memory, or read block by block from wherever they are.
     dictionary : Dictionary
         Fitted; its states must be those of the trajectories.
     horizons : sequence of int
         Also keep the regressions of the outputs this many steps ahead (for the horizon sieve).
     chunk_rows : int, optional
-        Transitions lifted at a time; left out, as many as `max_bytes` allows.
+        Transitions lifted at a time; left out, as many as suit the processor's cache and `max_bytes` allows.
     max_bytes : int
-        Bound on the memory taken by lifted samples. Peak memory does not depend on the number of samples.
+        Bound on the memory that lifted samples take in one process. Peak memory does not depend on the number of
+        samples.
     executor : Executor, optional
-        Who does the work; serial by default.
+        Who does the work; by default one thread per core.
     progress : Progress
-        Wraps the iteration over chunks.
+        Wraps the iteration over chunks, or over parts where several workers each take one.
 
     Returns
     -------
@@ -59,37 +66,64 @@ def compress(
     """
     _check_states(trajectories, dictionary)
     steps = _check_horizons(horizons, trajectories)
-    engine: Executor = Serial() if executor is None else executor
-    start = _empty(dictionary, trajectories.input_names, steps)
-    rows = chunk_rows or _rows_within(max_bytes, start)
-    chunks = list(cut(trajectories, rows, reach=max(steps, default=1)))
-    share = -(-len(chunks) // engine.workers)
-    parts = [chunks[i : i + share] for i in range(0, len(chunks), share)]
+    engine: Executor = Threads() if executor is None else executor
+    source = Stream.of(trajectories)
+    start = _empty(dictionary, source.input_names, steps)
+    rows = chunk_rows or _rows_within(max_bytes // engine.sharing, start)
+    folding = Folding(dictionary, start, rows, reach=max(steps, default=1))
+    chunks = None if source.n_samples is None else -(-source.n_samples // rows)
+    parts = source.parts(_part_count(chunks, engine.workers), folding.reach)
     if len(parts) == 1:
-        return Folding(dictionary, start)(progress(chunks, "Compressing", len(chunks)))
-    folded = engine.map(Folding(dictionary, start), parts)
-    return reduce(RegressionStatistics.merge, progress(folded, "Compressing", len(parts)), start)
+        found = folding.fold(progress(folding.chunks(parts[0]), "Compressing", chunks))
+    else:
+        found = engine.map_reduce(
+            folding, parts, RegressionStatistics.merge, progress=progress, description="Compressing"
+        )
+    return _check_rows(found)
 
 
 @dataclass(frozen=True)
 class Folding:
-    """Fold chunks into statistics, beginning with `start`; a value, so that it can be sent to other processes."""
+    """Fold what a part of the data holds into statistics; a value, so that it can be sent to other processes.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+    start : RegressionStatistics
+        Of no data.
+    rows : int
+        Transitions per chunk.
+    reach : int
+        How many samples ahead the furthest target is.
+    """
 
     dictionary: Dictionary
     start: RegressionStatistics
+    rows: int
+    reach: int
 
-    def __call__(self, chunks: Iterable[Chunk]) -> RegressionStatistics:
+    def __call__(self, part: Readable) -> RegressionStatistics:
+        """Return the statistics of one part."""
+        return self.fold(self.chunks(part))
+
+    def chunks(self, part: Readable) -> Iterable[Chunk]:
+        """Return the chunks of one part."""
+        return cut(part.pieces(self.rows), self.rows, self.reach)
+
+    def fold(self, chunks: Iterable[Chunk]) -> RegressionStatistics:
         """Return the statistics of all chunks."""
         return reduce(self.absorb, chunks, self.start)
 
     def absorb(self, statistics: RegressionStatistics, chunk: Chunk) -> RegressionStatistics:
         """Return the statistics with one more chunk."""
-        lifted = self.dictionary(chunk.states[: chunk.rows + 1])
-        design = np.concatenate([lifted[:-1], chunk.inputs[: chunk.rows]], axis=1)
-        factor = statistics.factor.absorb(design, lifted[1:])
+        L = self.dictionary.size
+        rows = np.zeros((chunk.rows + 1, L + chunk.inputs.shape[1]), order="F")  # design and targets are views of it
+        self.dictionary.lift(chunk.states[: chunk.rows + 1], out=rows[:, :L])
+        rows[:-1, L:] = chunk.inputs[: chunk.rows]
+        factor = statistics.factor.absorb(rows[:-1], rows[1:, :L])
         if statistics.ahead is None:
             return replace(statistics, factor=factor)
-        return replace(statistics, factor=factor, ahead=self._absorb_ahead(statistics.ahead, chunk, lifted))
+        return replace(statistics, factor=factor, ahead=self._absorb_ahead(statistics.ahead, chunk, rows[:, :L]))
 
     def _absorb_ahead(self, ahead: HorizonStatistics, chunk: Chunk, lifted: FloatArray) -> HorizonStatistics:
         longest = ahead.horizons[-1]
@@ -114,18 +148,35 @@ def _empty(dictionary: Dictionary, inputs: tuple[str, ...], horizons: tuple[int,
 
 
 def _rows_within(max_bytes: int, start: RegressionStatistics) -> int:
-    # a chunk is held as lifted samples, as design and as targets, and again as design and targets for the horizons
-    columns = 3 * sum(start.S.shape) + (2 * sum(start.ahead.factor.S.shape) if start.ahead else 0)
+    # a chunk is held as lifted samples with inputs, and twice more while its first rows are factored
+    columns = len(start.R) + 2 * sum(start.S.shape) + (2 * sum(start.ahead.factor.S.shape) if start.ahead else 0)
     rows = max_bytes // (8 * columns)
     if rows < 1:
         raise KoopsieveError(
             f"max_bytes is too small for one sample of {len(start.observables)} observables. "
             f"Expected at least {8 * columns}, got {max_bytes}."
         )
-    return rows
+    return min(rows, max(4096, 8 * len(start.R)))
 
 
-def _check_states(trajectories: Trajectories, dictionary: Dictionary) -> None:
+def _part_count(chunks: int | None, workers: int) -> int:
+    """Return into how many parts to divide the data: a multiple of the workers, each of several chunks."""
+    if chunks is None or workers == 1 or chunks < 2 * workers:
+        return 1
+    return workers * min(max(1, chunks // (_CHUNKS_PER_PART * workers)), _PARTS_PER_WORKER)
+
+
+def _check_rows(found: RegressionStatistics) -> RegressionStatistics:
+    if found.rows == 0:
+        raise KoopsieveError("There are no transitions in these data. Expected an episode of two samples or more.")
+    if found.ahead is not None and found.ahead.factor.rows == 0:
+        raise KoopsieveError(
+            f"No episode is long enough for the horizon {found.ahead.horizons[-1]}. Ask for shorter horizons."
+        )
+    return found
+
+
+def _check_states(trajectories: Trajectories | Stream, dictionary: Dictionary) -> None:
     if trajectories.state_names != dictionary.state_names:
         raise KoopsieveError(
             f"The dictionary was fitted to the states {', '.join(dictionary.state_names)}; the trajectories have "
@@ -133,9 +184,11 @@ def _check_states(trajectories: Trajectories, dictionary: Dictionary) -> None:
         )
 
 
-def _check_horizons(horizons: Sequence[int], trajectories: Trajectories) -> tuple[int, ...]:
+def _check_horizons(horizons: Sequence[int], trajectories: Trajectories | Stream) -> tuple[int, ...]:
     steps = tuple(sorted({int(h) for h in horizons}))
-    longest = max(len(x) for x in trajectories.states) - 1
+    longest = np.inf  # of a stream, which is measured while it is read
+    if isinstance(trajectories, Trajectories):
+        longest = max(len(x) for x in trajectories.states) - 1
     if steps and (steps[0] < 1 or steps[-1] > longest or any(int(h) != h for h in horizons)):
         raise KoopsieveError(
             f"horizons must be whole numbers from 1 to {longest}, the transitions of the longest episode. "

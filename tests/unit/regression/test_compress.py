@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Monomials, SquaredExponential, States
-from koopsieve.execution import silent
+from koopsieve.execution import Executor, silent
 from koopsieve.regression import RegressionStatistics, TriangularFactor, compress
 
 
@@ -127,7 +127,7 @@ def test_discount_weights_rows():
     assert_same(discounted, replace(halved, rows=2.5))
 
 
-class Pretend:
+class Pretend(Executor):
     """Three workers that are one."""
 
     workers = 3

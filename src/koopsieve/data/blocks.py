@@ -1,0 +1,77 @@
+"""How data too large for memory arrive: pieces of episodes, each block by block.
+
+An `Origin` is where pieces come from (arrays on disk, tables, a user's iterator). It can be divided into parts that
+different workers read by themselves. A part that ends in the middle of an episode goes on with a few more samples, the
+context, for which it does not answer: delays and targets several steps ahead stay exact across every border.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from koopsieve._types import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Consecutive samples of one episode.
+
+    Parameters
+    ----------
+    states : array, shape (rows, n)
+    inputs : array, shape (rows, l)
+        Row k acts between sample k and k+1; the block that ends an episode may have one row fewer.
+    answered : bool
+        Whether the transitions that start here count, or the samples are context for those before.
+    """
+
+    states: FloatArray
+    inputs: FloatArray
+    answered: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """An episode or a stretch of one; its blocks follow one another and can be read once.
+
+    Parameters
+    ----------
+    label : str
+        How to call it in messages.
+    blocks : iterator of Block
+        Answered blocks first, then context.
+    """
+
+    label: str
+    blocks: Iterator[Block]
+
+
+class Readable(Protocol):
+    """Something that gives pieces, anew each time it is asked."""
+
+    def pieces(self, rows: int) -> Iterator[Piece]:
+        """Yield the pieces in order, in blocks of at most `rows` rows; finish one before asking for the next."""
+        ...
+
+
+class Origin(Readable, Protocol):
+    """Where the pieces of a stream come from."""
+
+    @property
+    def n_samples(self) -> int | None:
+        """How many samples there are, if that is known without reading them."""
+        ...
+
+    def parts(self, count: int, reach: int) -> Sequence[Readable]:
+        """Return up to `count` parts that together answer for every sample once.
+
+        Parameters
+        ----------
+        count : int
+            How many are wanted; an origin that cannot be divided returns one.
+        reach : int
+            How many samples of context a part needs after its last own one.
+        """
+        ...

@@ -1,0 +1,155 @@
+"""On a Dask cluster everything comes out as it does here; a worker that is killed costs nothing but time."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Stream, Trajectories, embed_delays
+from koopsieve.dictionary import Monomials, SquaredExponential, States
+from koopsieve.execution import DaskExecutor, Serial
+from koopsieve.regression import compress
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client():
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def make(lengths=(400, 90, 300), seed=0):
+    rng = np.random.default_rng(seed)
+    x = [np.cumsum(rng.normal(size=(T, 2)), axis=0) / 10 for T in lengths]
+    return Trajectories.from_arrays(x, [rng.normal(size=(T - 1, 1)) for T in lengths])
+
+
+def assert_same(mine, theirs):
+    for one, two in ((mine.factor, theirs.factor), (mine.ahead.factor, theirs.ahead.factor)):
+        np.testing.assert_allclose(one.R, two.R, atol=1e-10 * np.abs(two.R).max())
+        np.testing.assert_allclose(one.S, two.S, atol=1e-10 * np.abs(two.S).max())
+        np.testing.assert_allclose(one.leftover, two.leftover, rtol=1e-10, atol=1e-10)
+        assert one.rows == two.rows
+
+
+def double(x):
+    return 2 * x
+
+
+def add(a, b):
+    return a + b
+
+
+def test_map_and_tree(client):
+    executor = DaskExecutor(client)
+    assert (executor.workers, executor.sharing) == (2, 1)
+    assert list(executor.map(double, range(7))) == [0, 2, 4, 6, 8, 10, 12]
+    seen = []
+
+    def watch(items, description, total):
+        for item in items:
+            seen.append((description, total))
+            yield item
+
+    letters = list("abcdefghijklmnopqrs")
+    assert executor.map_reduce(str, letters, add, progress=watch, description="Adding") == "".join(letters)
+    assert seen == [("Adding", 19)] * 19
+
+
+def test_trajectories_and_dask_arrays(client):
+    import dask.array as da
+
+    data = make()
+    phi = (States() + Monomials()).fit(data)
+    wanted = compress(data, phi, horizons=[1, 4], executor=Serial())
+    executor = DaskExecutor(client)
+    assert_same(compress(data, phi, horizons=[1, 4], chunk_rows=20, executor=executor), wanted)
+    x = [da.from_array(a, chunks=(70, 2)) for a in data.states]
+    u = [da.from_array(a, chunks=(50, 1)) for a in data.inputs]
+    for states in (x, [a.persist() for a in x]):
+        stream = Stream.from_arrays(states, u)
+        assert_same(compress(stream, phi, horizons=[1, 4], chunk_rows=20, executor=executor), wanted)
+    assert_same(compress(Stream.from_arrays(x, u), phi, horizons=[1, 4], chunk_rows=20, executor=Serial()), wanted)
+
+
+def test_parquet_and_dask_frames(client, tmp_path):
+    import dask.dataframe as dd
+
+    data = make(lengths=(400, 250))
+    tables = [
+        pa.table({"run": [f"run {i}"] * len(x), "p": x[:, 0], "q": x[:, 1], "u": np.append(u[:, 0], np.nan)})
+        for i, (x, u) in enumerate(zip(data.states, data.inputs, strict=True))
+    ]
+    whole = pa.concat_tables(tables)
+    for i, first in enumerate(range(0, 650, 130)):
+        parquet.write_table(whole.slice(first, 130), tmp_path / f"{i}.parquet", row_group_size=40)
+    expected = embed_delays(
+        Trajectories.from_arrays(data.states, data.inputs, state_names=["p", "q"], input_names="u"), 2, 1
+    )
+    phi = (States() + Monomials()).fit(expected)
+    wanted = compress(expected, phi, horizons=[3], executor=Serial())
+    executor = DaskExecutor(client)
+    frame = dd.read_parquet(tmp_path)
+    for stream in (
+        Stream.from_parquet(tmp_path, ["p", "q"], "u", episode="run"),
+        Stream.from_dask(frame, ["p", "q"], "u", episode="run"),
+    ):
+        for engine in (executor, Serial()):
+            came = compress(embed_delays(stream, 2, 1), phi, horizons=[3], chunk_rows=10, executor=engine)
+            assert_same(came, wanted)
+
+
+def test_what_is_wrong_with_the_data_is_said_here(client):
+    x = np.random.default_rng(0).normal(size=(400, 2))
+    phi = States().fit(Trajectories.from_arrays(x))
+    x[399, 0] = np.inf
+    with pytest.raises(KoopsieveError, match="'x1' is missing or infinite"):
+        compress(Stream.from_arrays(x), phi, chunk_rows=10, executor=DaskExecutor(client))
+    with pytest.raises(KoopsieveError, match="Expected a Dask data frame, got ndarray"):
+        Stream.from_dask(x, "x", episode="run")
+
+
+def test_a_worker_killed_in_the_middle(client):
+    """Kill a worker while it lifts: its share is computed again and the statistics are the same."""
+    from koopsieve.dictionary import Function
+
+    data = make(lengths=(2000,))
+    plain = States() + SquaredExponential(centers=8)
+    phi = plain.fit(data)
+    wanted = compress(data, phi, horizons=[2], executor=Serial())
+    slow = (plain + Function(lambda x: (time.sleep(0.02), np.abs(x[:, 0]))[1], names=["|x1|"])).fit(data)
+    slow_wanted = compress(data, slow, horizons=[2], executor=Serial())
+    before = client.run(os.getpid)
+    victim = next(iter(before.values()))
+
+    def kill():
+        time.sleep(0.7)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    came = compress(data, slow, horizons=[2], chunk_rows=20, executor=DaskExecutor(client))
+    killer.join()
+    assert_same(came, slow_wanted)
+    client.wait_for_workers(2, timeout=60)
+    assert victim not in client.run(os.getpid).values()
+    assert_same(compress(data, phi, horizons=[2], chunk_rows=50, executor=DaskExecutor(client)), wanted)
+
+
+def test_a_scheduler_without_workers():
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(KoopsieveError, match="has no workers"),
+    ):
+        list(DaskExecutor(client).map(double, [1, 2]))

@@ -1,0 +1,68 @@
+"""Executors do the same work in the same order, and say what is wrong."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from koopsieve._types import KoopsieveError
+from koopsieve.execution import DaskExecutor, Serial, Threads
+
+
+@pytest.mark.parametrize("executor", [Serial(), Threads(1), Threads(3)])
+def test_results_come_in_the_order_of_the_items(executor):
+    def slower_first(i):
+        time.sleep(0.001 * (10 - i))
+        return i
+
+    assert list(executor.map(slower_first, range(10))) == list(range(10))
+    assert executor.map_reduce(str, range(5), lambda a, b: a + b) == "01234"
+
+
+def test_threads_work_at_the_same_time_with_one_blas_thread_each():
+    together = threading.Barrier(2, timeout=20)
+
+    def meet(_):
+        together.wait()
+        return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+    np.linalg.norm(np.ones((2, 2)))
+    before = [library["num_threads"] for library in threadpool_info()]
+    assert list(Threads(2).map(meet, range(4))) == [1] * 4
+    assert [library["num_threads"] for library in threadpool_info()] == before
+
+
+def test_threads_begin_only_a_few_items_early():
+    begun = []
+
+    def begin(i):
+        begun.append(i)
+        return i
+
+    results = Threads(2).map(begin, range(1000))
+    next(results)
+    time.sleep(0.05)
+    assert len(begun) <= 6
+    results.close()
+
+
+def test_an_error_in_a_thread_reaches_the_caller():
+    def fail(i):
+        raise KoopsieveError(f"item {i}")
+
+    with pytest.raises(KoopsieveError, match="item 0"):
+        list(Threads(2).map(fail, range(5)))
+    with pytest.raises(KoopsieveError, match="threads must be at least one"):
+        Threads(0)
+
+
+def test_a_scheduler_that_is_not_there():
+    pytest.importorskip("distributed")
+    started = time.monotonic()
+    with pytest.raises(KoopsieveError, match=r"No Dask scheduler answered at 'tcp://127.0.0.1:9' within 1 s"):
+        DaskExecutor.connect("tcp://127.0.0.1:9", timeout=1)
+    assert time.monotonic() - started < 30
+    with pytest.raises(KoopsieveError, match="No Dask scheduler"):
+        DaskExecutor.connect("not an address", timeout=1)

@@ -1,0 +1,175 @@
+"""Parquet folders give the statistics of the same data in memory, and say what is wrong with a file."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import dataset, parquet
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Stream, Trajectories, embed_delays
+from koopsieve.dictionary import Monomials, States
+from koopsieve.execution import Serial, Threads
+from koopsieve.regression import compress
+
+
+def record(length, episode, seed, start=0.0):
+    rng = np.random.default_rng(seed)
+    table = {"run": [episode] * length, "t": start + 0.1 * np.arange(length)}
+    return table | {name: rng.normal(size=length) for name in ("p", "q", "u")}
+
+
+def joined(*records):
+    return {name: np.concatenate([np.asarray(r[name]) for r in records]) for name in records[0]}
+
+
+def cut(record, a, b):
+    return {name: column[a:b] for name, column in record.items()}
+
+
+def write(path, columns, **options):
+    parquet.write_table(pa.table(columns), path, **options)
+
+
+def in_memory(*records):
+    return Trajectories.from_arrays(
+        [np.column_stack([r["p"], r["q"]]) for r in records],
+        [np.asarray(r["u"])[:-1, None] for r in records],
+        dt=0.1,
+        state_names=["p", "q"],
+        input_names="u",
+    )
+
+
+def open_folder(path, **options):
+    options = {"episode": "run", "time": "t"} | options
+    return Stream.from_parquet(path, ["p", "q"], "u", **options)
+
+
+def assert_same(mine, theirs):
+    for one, two in ((mine.factor, theirs.factor), (mine.ahead.factor, theirs.ahead.factor)):
+        np.testing.assert_allclose(one.R, two.R, atol=1e-12 * np.abs(two.R).max())
+        np.testing.assert_allclose(one.S, two.S, atol=1e-12 * np.abs(two.R).max())
+        np.testing.assert_allclose(one.leftover, two.leftover, rtol=1e-10, atol=1e-12)
+        assert one.rows == two.rows
+
+
+@pytest.mark.parametrize("executor", [Serial(), Threads(2), Threads(5)])
+def test_a_folder_with_episodes_that_go_on_in_the_next_file(tmp_path, executor):
+    long, short, last = record(230, 1, 0), record(12, 2, 1), record(90, 3, 2)
+    write(tmp_path / "part-1.parquet", cut(long, 0, 100), row_group_size=30)
+    write(tmp_path / "part-2.parquet", cut(long, 100, 103))
+    write(tmp_path / "part-9.parquet", cut(long, 103, 210), row_group_size=50)
+    write(tmp_path / "part-10.parquet", joined(cut(long, 210, 230), short, cut(last, 0, 40)), row_group_size=17)
+    write(tmp_path / "part-11.parquet", cut(last, 40, 90))
+    expected = embed_delays(in_memory(long, short, last), 2, 3)
+    phi = (States() + Monomials()).fit(expected)
+    wanted = compress(expected, phi, horizons=[1, 5])
+    for source in (tmp_path, sorted(tmp_path.iterdir(), key=lambda p: int(p.stem[5:])), str(tmp_path)):
+        stream = open_folder(source)
+        assert stream.n_samples == 332
+        assert stream.dt == pytest.approx(0.1)
+        came = compress(embed_delays(stream, 2, 3), phi, horizons=[1, 5], chunk_rows=7, executor=executor)
+        assert_same(came, wanted)
+
+
+def test_one_episode_per_file_without_a_column(tmp_path):
+    records = [record(40, 1, seed) for seed in range(3)]
+    for i, r in enumerate(records):
+        write(tmp_path / f"{i}.parquet", r, row_group_size=15)
+    data = in_memory(*records)
+    phi = States().fit(data)
+    stream = open_folder(dataset.dataset(tmp_path), episode=None)
+    assert_same(compress(stream, phi, horizons=[2], chunk_rows=4), compress(data, phi, horizons=[2]))
+    plain = open_folder(tmp_path, episode=None, time=None, dt=0.1)
+    assert_same(compress(plain, phi, horizons=[2]), compress(data, phi, horizons=[2]))
+
+
+@pytest.mark.parametrize("kind", ["timestamp[ns]", "timestamp[us]", "int64", "duration[ms]"])
+def test_times_of_every_kind_keep_their_digits(tmp_path, kind):
+    """Milliseconds since 1970: as float64 nanoseconds they would lose the last digits."""
+    r = record(50, "a", 0)
+    unit = {"timestamp[ns]": 10**6, "timestamp[us]": 10**3, "int64": 10**6, "duration[ms]": 1}[kind]
+    ticks = pa.array((1_700_000_000_000 + np.arange(50)) * unit, pa.int64())
+    columns = {
+        "timestamp[ns]": pa.timestamp("ns"),
+        "timestamp[us]": pa.timestamp("us"),
+        "duration[ms]": pa.duration("ms"),
+    }
+    r["t"] = ticks.cast(columns[kind]) if kind in columns else ticks
+    write(tmp_path / "a.parquet", r, row_group_size=20)
+    assert open_folder(tmp_path).dt == pytest.approx(1e6 if kind == "int64" else 1e-3, rel=1e-12)
+
+
+class TestBadFiles:
+    def test_a_missing_column(self, tmp_path):
+        write(tmp_path / "a.parquet", record(10, 1, 0))
+        r = record(10, 2, 1)
+        del r["q"]
+        write(tmp_path / "b.parquet", r)
+        with pytest.raises(
+            KoopsieveError, match=r"Not in .*b\.parquet: 'q'\. The columns there are: 'run', 't', 'p', 'u'"
+        ):
+            open_folder(tmp_path)
+
+    def test_a_schema_that_differs(self, tmp_path):
+        write(tmp_path / "a.parquet", record(10, 1, 0))
+        write(tmp_path / "b.parquet", record(10, 2, 1) | {"q": ["text"] * 10})
+        with pytest.raises(
+            KoopsieveError, match=r"'q' has another type in .*b\.parquet.*double as in .*a\.parquet, got string"
+        ):
+            open_folder(tmp_path)
+
+    def test_text_where_numbers_are_needed(self, tmp_path):
+        write(tmp_path / "a.parquet", record(10, 1, 0) | {"q": ["text"] * 10})
+        stream = open_folder(tmp_path)
+        with pytest.raises(KoopsieveError, match=r"'q' of .* must hold numbers"):
+            next(stream.state_blocks())
+
+    def test_an_episode_split_over_files_out_of_order(self, tmp_path):
+        r = record(30, 1, 0)
+        write(tmp_path / "a.parquet", cut(r, 15, 30))
+        write(tmp_path / "b.parquet", cut(r, 0, 15))
+        message = r"Expected time 3, got 0 from the end of .*a\.parquet to the start of .*b\.parquet, episode 1"
+        with pytest.raises(KoopsieveError, match=message):
+            open_folder(tmp_path)
+
+    def test_an_episode_that_comes_back_after_another(self, tmp_path):
+        r = record(30, "x", 0)
+        write(tmp_path / "a.parquet", cut(r, 0, 15))
+        write(tmp_path / "b.parquet", record(10, "y", 1))
+        write(tmp_path / "c.parquet", cut(r, 15, 30))
+        with pytest.raises(KoopsieveError, match="Episode 'x' comes back in the files after another"):
+            open_folder(tmp_path)
+        with pytest.raises(KoopsieveError, match="Episode 'x' comes back"):
+            open_folder(tmp_path, time=None)
+
+    def test_samples_missing_in_time(self, tmp_path):
+        r = record(30, 1, 0)
+        write(tmp_path / "a.parquet", joined(cut(r, 0, 10), cut(r, 12, 30)))
+        with pytest.raises(KoopsieveError, match=r"Expected time 1, got 1\.2 in .*a\.parquet"):
+            open_folder(tmp_path)
+
+    def test_an_episode_that_nobody_names(self, tmp_path):
+        write(tmp_path / "a.parquet", record(4, 1, 0) | {"run": [1, 1, None, 2]})
+        with pytest.raises(KoopsieveError, match=r"'run' of .* must say for every row"):
+            open_folder(tmp_path)
+
+    def test_not_parquet_not_there_and_nothing(self, tmp_path):
+        with pytest.raises(KoopsieveError, match="There are no Parquet files in"):
+            open_folder(tmp_path)
+        with pytest.raises(KoopsieveError, match="could not be read as Parquet"):
+            open_folder(tmp_path / "none.parquet")
+        (tmp_path / "bad.parquet").write_bytes(b"not parquet at all")
+        with pytest.raises(KoopsieveError, match=r"bad\.parquet could not be read as Parquet"):
+            open_folder(tmp_path)
+        write(tmp_path / "bad.parquet", cut(record(3, 1, 0), 0, 0))
+        with pytest.raises(KoopsieveError, match="There are no rows"):
+            open_folder(tmp_path)
+
+    def test_a_file_cut_short(self, tmp_path):
+        write(tmp_path / "a.parquet", record(5000, 1, 0), row_group_size=500)
+        stream = open_folder(tmp_path, time=None, episode=None)
+        whole = (tmp_path / "a.parquet").read_bytes()
+        (tmp_path / "a.parquet").write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(KoopsieveError, match="could not be read"):
+            list(stream.state_blocks())
