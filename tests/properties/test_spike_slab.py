@@ -103,7 +103,7 @@ def test_units_do_not_matter_on_overlapping_kernels(snr_db, seed):
     plain = SpikeSlab().identify(statistics_of(design, targets))
     scaled = SpikeSlab().identify(statistics_of(design * columns, targets * outputs))
     np.testing.assert_allclose(scaled.inclusion, plain.inclusion, atol=1e-6)
-    # Overlapping kernels leave directions of the weights almost free, so it is what the weights predict that must agree.
+    # Overlapping kernels leave directions of the weights almost free: what the weights predict is what must agree.
     gap = design @ (scaled.coef * columns[:, None] / outputs - plain.coef)
     assert np.max(np.sqrt(np.mean(gap**2, axis=0) / np.mean(targets**2, axis=0))) < 1e-6
 
