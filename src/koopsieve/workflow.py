@@ -53,11 +53,13 @@ class SieveResult:
     horizons : tuple of int
         Steps ahead at which errors are given.
     judged_on : str
-        "test" or "training": which trajectories the errors are of.
+        "test", "held-out" or "training": which trajectories the errors are of.
     seconds : mapping from stage to float
         Time taken.
     seed : int
         The seed that fitted the dictionary.
+    judged : Trajectories
+        The trajectories the errors are of, to show predictions beside what was measured.
     """
 
     dictionary: Dictionary
@@ -70,6 +72,7 @@ class SieveResult:
     judged_on: str
     seconds: Mapping[str, float]
     seed: int
+    judged: Trajectories
 
     @property
     def retained_names(self) -> tuple[str, ...]:
@@ -161,6 +164,7 @@ def reduce_and_refit(
         "training" if test is None else "test",
         clock.seconds,
         seed,
+        bench.trajectories,
     )
 
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
 from koopsieve.cli.demo import demo
+from koopsieve.cli.example import example
+from koopsieve.cli.inspect import inspect
+from koopsieve.cli.predict import predict
+from koopsieve.cli.reduce import reduce
+
+INTERRUPTED = 130  # what shells give for Ctrl-C
 
 app = typer.Typer(
     help="Sift a Koopman dictionary: keep the observables that drive the outputs, refit a small linear predictor.",
@@ -18,7 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
+for command in (reduce, predict, inspect, demo, example):
+    app.command()(command)
 
 
 def _version(asked: bool) -> None:
@@ -38,13 +45,35 @@ def options(
 def main() -> None:
     """Run the command line; an error of the user's is one or two lines and exit code 2."""
     warnings.showwarning = _say
+    arguments = sys.argv[1:]
+    debug = "--debug" in arguments  # wherever it stands: people add it at the end of the line that failed
     try:
-        app()
-    except (KoopsieveError, OSError) as error:
-        if "--debug" in sys.argv:
+        code = app([a for a in arguments if a != "--debug"], prog_name="koopsieve", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except Exception as error:
+        if debug or not _is_for_users(error):
             raise
-        sys.stderr.write(f"koopsieve: {error}\n")
-        sys.exit(2)
+        sys.stderr.write(f"koopsieve: {_words(error)}\n")
+        code = 2
+    if code == INTERRUPTED:
+        sys.stderr.write("koopsieve: interrupted; nothing was written.\n")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _is_for_users(error: Exception) -> bool:
+    return isinstance(error, KoopsieveError | OSError) or hasattr(error, "format_message")
+
+
+def _words(error: Any) -> str:
+    """Return an error in one or two lines; those of the command line parser know which command they are about."""
+    if isinstance(error, KoopsieveError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}." if error.filename and error.strerror else str(error)
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "koopsieve"
+    return f"{error.format_message()}\nSee: {command} --help"
 
 
 def _say(

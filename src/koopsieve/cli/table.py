@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from koopsieve.workflow import SieveResult
@@ -12,7 +13,9 @@ from koopsieve.workflow import SieveResult
 
 def show_result(result: SieveResult, title: str) -> None:
     """Print methods × all/kept observables: NMSE at each horizon, condition number; then what was kept."""
-    table = Table(title=title, caption=f"NMSE of linear predictions on {result.judged_on} trajectories, mean of states")
+    table = Table(
+        title=escape(title), caption=f"NMSE of linear predictions on {result.judged_on} trajectories, mean of states"
+    )
     table.add_column("method")
     table.add_column("observables", justify="right")
     for horizon in result.horizons:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,22 @@ def summarise(result: SieveResult) -> dict[str, Any]:
     }
 
 
-def write_run(result: SieveResult, folder: str | os.PathLike[str]) -> None:
-    """Write the run into `folder`, which is made if it is missing; every file appears whole or not at all."""
+def write_run(result: SieveResult, folder: str | os.PathLike[str], more: Mapping[str, Any] | None = None) -> None:
+    """Write the run into `folder`, which is made if it is missing; every file appears whole or not at all.
+
+    Parameters
+    ----------
+    result : SieveResult
+    folder : path
+    more : mapping, optional
+        Further entries of `summary.json`, such as the settings.
+    """
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     result.model.save(out / "model.npz")
     with written_whole(out / "inclusion.csv") as stream:
         stream.write(inclusion_table(result.found).encode())
-    write_json(out / "summary.json", summarise(result))
+    write_json(out / "summary.json", {**summarise(result), **(more or {})})
 
 
 def inclusion_table(found: Estimate) -> str:

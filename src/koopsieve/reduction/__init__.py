@@ -2,5 +2,15 @@
 
 from koopsieve.reduction.graph import ancestors, condense, strong_components, threshold_inclusion
 from koopsieve.reduction.reduction import Reduction, reduce
+from koopsieve.reduction.strength import Strength, strength
 
-__all__ = ["Reduction", "ancestors", "condense", "reduce", "strong_components", "threshold_inclusion"]
+__all__ = [
+    "Reduction",
+    "Strength",
+    "ancestors",
+    "condense",
+    "reduce",
+    "strength",
+    "strong_components",
+    "threshold_inclusion",
+]

@@ -1,0 +1,177 @@
+"""Everything `koopsieve reduce` can be told, as one frozen value: defaults, then a TOML file, then flags."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from koopsieve._types import KoopsieveError
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """Return one text or several; raises TypeError for anything else."""
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, Sequence) or not all(isinstance(item, str) and item for item in given):
+        raise TypeError("text, or a list of texts")
+    return tuple(given)
+
+
+def text(value: Any) -> str:
+    """Return a text."""
+    if not isinstance(value, str) or not value:
+        raise TypeError("text")
+    return value
+
+
+def whole(value: Any) -> int:
+    """Return a whole number from 0."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError("a whole number, 0 or more")
+    return value
+
+
+def wholes(value: Any) -> tuple[int, ...]:
+    """Return one or more whole numbers from 1, sorted."""
+    given = [value] if isinstance(value, int) else value
+    ints = isinstance(given, Sequence) and all(isinstance(h, int) and not isinstance(h, bool) for h in given)
+    if not ints or not given or min(given) < 1:
+        raise TypeError("one or more whole numbers, each at least 1")
+    return tuple(sorted(set(given)))
+
+
+def share(value: Any) -> float:
+    """Return a number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise TypeError("a number between 0 and 1, both excluded")
+    return float(value)
+
+
+def positive(value: Any) -> float:
+    """Return a positive number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise TypeError("a positive number")
+    return float(value)
+
+
+def one_of(*choices: str) -> Callable[[Any], str]:
+    """Return a check that lets only `choices` pass."""
+
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise TypeError(f"one of {', '.join(choices)}")
+        return str(value)
+
+    return check
+
+
+def some_of(*choices: str) -> Callable[[Any], tuple[str, ...]]:
+    """Return a check that lets only lists of `choices` pass."""
+
+    def check(value: Any) -> tuple[str, ...]:
+        given = texts(value)
+        if not given or not set(given) <= set(choices):
+            raise TypeError(f"some of {', '.join(choices)}")
+        return given
+
+    return check
+
+
+def _setting(check: Callable[[Any], Any], default: Any) -> Any:
+    return field(default=default, metadata={"check": check})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to read, which dictionary to sift, how to judge and where to write; the names are the keys of a TOML file.
+
+    `None` means that the data decide: `dt` is the step of the time column (or 1), `input_delays` are as many as
+    `delays`, `kernels` are 100 or a tenth of the training samples if that is less.
+    """
+
+    files: tuple[str, ...] = _setting(texts, ())
+    states: tuple[str, ...] = _setting(texts, ())
+    inputs: tuple[str, ...] = _setting(texts, ())
+    episode: str | None = _setting(text, None)
+    time: str | None = _setting(text, None)
+    dt: float | None = _setting(positive, None)
+    gaps: str = _setting(one_of("raise", "split"), "raise")
+    test: tuple[str, ...] = _setting(texts, ())
+    holdout: float = _setting(share, 0.3)
+    delays: int = _setting(whole, 0)
+    input_delays: int | None = _setting(whole, None)
+    kernels: int | None = _setting(whole, None)
+    polynomials: int = _setting(whole, 1)
+    horizons: tuple[int, ...] = _setting(wholes, (1, 10, 50))
+    threshold: float = _setting(share, 0.1)
+    methods: tuple[str, ...] = _setting(some_of("I", "II", "III", "IV"), ("I", "IV"))
+    seed: int = _setting(whole, 0)
+    out: str = _setting(text, "result")
+
+    def updated(self, values: Mapping[str, Any], source: str) -> Settings:
+        """Return the settings with some replaced by `values`, checked; `source` names where they come from.
+
+        Raises
+        ------
+        KoopsieveError
+            If a key is unknown (the nearest known one is suggested) or a value is not what its key takes.
+        """
+        checks = {entry.name: entry.metadata["check"] for entry in fields(self)}
+        return replace(self, **{key: _checked(key, value, checks, source) for key, value in values.items()})
+
+    def complete(self) -> Settings:
+        """Return the settings, or say which of those without a default is missing."""
+        if not self.files:
+            raise KoopsieveError("There is no data file. Name one: koopsieve reduce bench.csv --states y --out result")
+        if not self.states:
+            raise KoopsieveError(
+                "Which columns are the measured outputs? Name them with --states, for example --states y or "
+                "--states angle,speed."
+            )
+        return self
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says, dashes in keys read as underscores."""
+    try:
+        with path.open("rb") as stream:
+            found = tomllib.load(stream)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise KoopsieveError(f"{path} is not a TOML file: {error}.") from error
+    return {key.replace("-", "_"): value for key, value in found.items()}
+
+
+def gather(config: Path | None, flags: Mapping[str, Any]) -> Settings:
+    """Return the defaults, overridden by the file, overridden by those flags that were given."""
+    settings = Settings() if config is None else Settings().updated(read_toml(config), str(config))
+    given = {key: value for key, value in flags.items() if value is not None and value != []}
+    return settings.updated(given, "the command line").complete()
+
+
+def to_toml(settings: Settings) -> str:
+    """Return the settings as a TOML file that gives them again; what the data decide is left out."""
+    lines = ((entry.name, getattr(settings, entry.name)) for entry in fields(settings))
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in lines if value is not None)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, str):
+        escaped = "".join(f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 or c in '"\\' else c for c in value)
+        return f'"{escaped}"'
+    return repr(value)
+
+
+def _checked(key: str, value: Any, checks: Mapping[str, Callable[[Any], Any]], source: str) -> Any:
+    if key not in checks:
+        near = difflib.get_close_matches(key, checks, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(checks)}."
+        raise KoopsieveError(f"{source} has the unknown key {key!r}. {hint}")
+    try:
+        return checks[key](value)
+    except TypeError as error:
+        raise KoopsieveError(f"{key} must be {error}. Got {value!r} from {source}.") from None

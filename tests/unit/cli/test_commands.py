@@ -1,0 +1,243 @@
+"""Every command as a user types it; what goes wrong is one or two lines and exit code 2."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from koopsieve import LiftedModel
+from koopsieve.cli import main
+
+SRC = str(Path(__file__).parents[3] / "src")
+FILES = ["inclusion.csv", "model.npz", "report.html", "summary.json"]
+REDUCE = ["reduce", "bench.csv", "--states", "y", "--inputs", "u", "--time", "t", "--delays", "1", "--polynomials", "3"]
+REDUCE += ["--kernels", "0", "--horizons", "1,10"]
+PREDICT = ["predict", "result/model.npz", "bench.csv", "--horizon", "10"]
+
+
+@pytest.fixture
+def koopsieve_in(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder; returns exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() replaces it
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["koopsieve", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = capsys.readouterr()
+        return ended.value.code, shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def bench(koopsieve_in):
+    code, out, _ = koopsieve_in("example", "--samples", 800)
+    assert (code, out.startswith("Written to bench.csv: 800 samples")) == (0, True)
+    return koopsieve_in
+
+
+def read_csv(text):
+    header, *rows = csv.reader(text.splitlines())
+    return header, np.array(rows, dtype=float)
+
+
+def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
+    code, out, err = bench(*REDUCE, "--out", "result")
+    assert (code, err) == (0, "")
+    assert "Report: result/report.html" in out
+    assert "held out" in out
+    assert sorted(p.name for p in (tmp_path / "result").iterdir()) == FILES
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bench.csv", "result"]
+    summary = json.loads((tmp_path / "result" / "summary.json").read_text())
+    assert summary["observables"]["reduced"] < summary["observables"]["full"] == 19
+    assert summary["nmse"]["reduced"]["I"]["y"][1] < 0.01
+    assert summary["judged_on"] == "held-out"
+
+    code, out, _ = bench(*PREDICT)
+    header, rows = read_csv(out)
+    assert (code, header) == (0, ["episode", "row", "steps", "y", "y_predicted"])
+    measured = np.genfromtxt(tmp_path / "bench.csv", delimiter=",", names=True)["y"]
+    np.testing.assert_array_equal(rows[:, 1], np.arange(11, 800))
+    np.testing.assert_array_equal(rows[:, 3], measured[11:])
+    assert np.mean((rows[:, 4] - rows[:, 3]) ** 2) < 0.01 * measured.var()
+
+    code, out, err = bench(
+        "predict", "result/model.npz", "bench.csv", "--horizon", 10, "--start", 100, "--out", "p.csv"
+    )
+    assert (code, out, err) == (0, "", "Written to p.csv\n")
+    _, one = read_csv((tmp_path / "p.csv").read_text())
+    np.testing.assert_array_equal(one[:, 1:3], np.column_stack([np.arange(101, 111), np.arange(1, 11)]))
+    np.testing.assert_allclose(one[-1], rows[rows[:, 1] == 110][0], rtol=1e-9)
+
+    code, out, _ = bench("inspect", "result/model.npz")
+    assert code == 0
+    assert "spectral radius" in out
+    assert "y[k-1]" in out
+    code, out, _ = bench("inspect", "result/model.npz", "--json")
+    model = LiftedModel.load(tmp_path / "result" / "model.npz")
+    facts = json.loads(out)
+    assert facts["observables"] == list(model.names)
+    assert (facts["delays"], facts["input_delays"], facts["sample_time"]) == (1, 1, pytest.approx(0.05))
+
+
+def test_machines_get_json(bench):
+    code, out, _ = bench(*REDUCE, "--json")
+    assert code == 0
+    summary = json.loads(out)
+    assert summary["settings"]["horizons"] == [1, 10]
+    assert json.loads(Path("result/summary.json").read_text()) == summary
+
+
+def test_a_test_file_and_a_configuration(bench, tmp_path):
+    bench("example", "--samples", 300, "--seed", 1, "--out", "other.csv")
+    (tmp_path / "s.toml").write_text(
+        'files = ["bench.csv"]\nstates = ["y"]\ninputs = ["u"]\ntime = "t"\ntest = "other.csv"\n'
+        'delays = 1\nkernels = 5\nhorizons = 5\nout = "elsewhere"\nmethods = ["I"]\n'
+    )
+    code, out, _ = bench("reduce", "--config", "s.toml")
+    assert code == 0
+    assert "errors are on other.csv" in out
+    summary = json.loads((tmp_path / "elsewhere" / "summary.json").read_text())
+    assert summary["judged_on"] == "test"
+    assert summary["observables"]["full"] == 3 + 5
+    assert list(summary["nmse"]["full"]) == ["I"]
+
+
+def test_the_settings_in_the_report_give_the_same_run_again(bench, tmp_path):
+    from koopsieve.cli.settings import Settings, to_toml
+
+    bench(*REDUCE)
+    first = json.loads(Path("result/summary.json").read_text())
+    given = first["settings"]
+    frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    (tmp_path / "again.toml").write_text(to_toml(Settings(**frozen)))
+    bench("reduce", "--config", "again.toml", "--out", "again")
+    again = json.loads(Path("again/summary.json").read_text())
+    assert again["nmse"] == first["nmse"]
+    assert again["observables"] == first["observables"]
+
+
+def test_several_files_are_several_episodes(bench):
+    bench("example", "--samples", 300, "--seed", 1, "--out", "two.csv")
+    code, out, _ = bench(
+        "reduce", "bench.csv", "two.csv", "--states", "y", "--inputs", "u", "--kernels", 3, "--horizons", 2
+    )
+    assert code == 0
+    assert "the last 1 of 2 episodes" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reduce", "none.csv", "--states", "y"], "none.csv"),
+        (["reduce", "bench.csv", "--states", "speed"], "'speed'.*'t', 'u', 'y'"),
+        (["reduce", "bench.csv", "--states", "y", "--horizons", "5000"], "too short to judge 5000 steps ahead"),
+        (["reduce", "bench.csv", "--states", "y", "--horizons", "a"], "horizons must be one or more whole numbers"),
+        (["reduce", "bench.csv", "--states", "y", "--horizon", "5"], "No such option: --horizon"),
+        (["reduce", "bench.csv", "--states", "y", "--delays", "many"], "--delays"),
+        (["reduce", "bench.csv"], "Name them with --states"),
+        (["reduce"], "There is no data file"),
+        (["reduce", "bench.csv", "--states", "y", "--out", "bench.csv"], "is a file. Name another with --out"),
+        (["reduce", "bench.csv", "--states", "y", "--config", "none.toml"], "none.toml: No such file"),
+        (["reduce", "broken.parquet", "--states", "y"], "broken.parquet"),
+        (["reduce", "empty.csv", "--states", "y"], "NaN"),
+        (["reduce", "words.csv", "--states", "y"], "must hold numbers"),
+        (["predict", "bench.csv", "bench.csv"], "not a koopsieve model"),
+        (["predict", "none.npz", "bench.csv"], "none.npz: No such file"),
+        (["inspect", "none.npz"], "none.npz: No such file"),
+        (["inspect"], "Missing argument"),
+        (["predict", "a.npz", "b.csv", "--horizon", "0"], "--horizon"),
+        (["example", "--out", "nowhere/bench.csv"], "No such file"),
+        (["reduc"], "No such command 'reduc'"),
+    ],
+)
+def test_an_error_is_one_or_two_lines_and_exit_code_2(bench, tmp_path, arguments, message):
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really")
+    (tmp_path / "empty.csv").write_text("t,y\n1,\n2,\n3,\n")
+    (tmp_path / "words.csv").write_text("t,y\n1,off\n2,on\n3,on\n")
+    before = sorted(p.name for p in tmp_path.iterdir())
+    code, out, err = bench(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("koopsieve: ")
+    assert 1 <= len(err.strip().splitlines()) <= 2
+    assert "Traceback" not in err
+    assert re.search(message, err), err
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_debug_shows_the_traceback_wherever_it_stands(bench):
+    for arguments in (["--debug", "inspect", "none.npz"], ["inspect", "none.npz", "--debug"]):
+        with pytest.raises(FileNotFoundError):
+            bench(*arguments)
+
+
+def test_help_has_examples(koopsieve_in):
+    for command in ("reduce", "predict", "inspect", "example", "demo"):
+        code, out, _ = koopsieve_in(command, "--help")
+        assert code == 0
+        assert f"koopsieve {command} " in out.replace("\n", " ")
+        assert "Example" in out
+    code, out, _ = koopsieve_in("--version")
+    assert (code, out.split()[0]) == (0, "koopsieve")
+
+
+def run_python(code, folder):
+    environment = {**os.environ, "PYTHONPATH": SRC}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_the_program_as_a_process(tmp_path):
+    """A record that this test writes itself, through the installed entry point's own function."""
+    rng = np.random.default_rng(0)
+    u = np.repeat(rng.normal(size=60), 10)
+    x = np.zeros((600, 2))
+    for k in range(599):
+        x[k + 1] = x[k, 0] + 0.1 * x[k, 1], x[k, 1] + 0.1 * (u[k] - x[k, 0] - x[k, 0] ** 3 - 0.5 * x[k, 1])
+    lines = [f"{k * 0.1:.1f},{u[k]:.5f},{x[k, 0]:.6f},{x[k, 1]:.6f}" for k in range(600)]
+    (tmp_path / "run.csv").write_text("time,force,position,speed\n" + "\n".join(lines) + "\n")
+    arguments = ["reduce", "run.csv", "--states", "position,speed", "--inputs", "force", "--time", "time"]
+    arguments += ["--polynomials", "3", "--kernels", "0", "--horizons", "1,20", "--out", "result"]
+    done = run_python(f"import sys; sys.argv[1:] = {arguments}; from koopsieve.cli import main; main()", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    summary = json.loads((tmp_path / "result" / "summary.json").read_text())
+    assert {"position", "speed", "position^3"} <= set(summary["observables"]["retained"])
+    assert max(errors[0] for errors in summary["nmse"]["reduced"]["I"].values()) < 1e-6
+
+
+@pytest.mark.parametrize("stage", ["reduce_and_refit", "write_report"])
+def test_an_interrupt_leaves_nothing_behind(bench, tmp_path, stage):
+    before = sorted(p.name for p in tmp_path.iterdir())
+    done = run_python(
+        f"import os, signal, sys\nimport koopsieve.cli.run as run\nsys.argv[1:] = {[*REDUCE]}\n"
+        f"run.{stage} = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
+        "from koopsieve.cli import main\nmain()",
+        tmp_path,
+    )
+    assert done.returncode == 130 == 128 + signal.SIGINT
+    assert (done.stdout, done.stderr) == ("", "koopsieve: interrupted; nothing was written.\n")
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_completion_knows_the_commands(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": SRC, "_KOOPSIEVE_COMPLETE": "complete_bash"}
+    environment |= {"COMP_WORDS": "koopsieve re", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from koopsieve.cli import main; main()"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "reduce" in done.stdout.split()

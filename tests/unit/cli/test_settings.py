@@ -1,0 +1,61 @@
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from koopsieve import KoopsieveError
+from koopsieve.cli.settings import Settings, gather, to_toml
+
+MINIMAL = {"files": ["a.csv"], "states": ["y"]}
+
+
+def config(tmp_path, text):
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    return path
+
+
+def test_flags_beat_the_file_and_the_file_beats_defaults(tmp_path):
+    path = config(tmp_path, 'files = "a.csv"\nstates = ["y"]\ndelays = 3\nkernels = 7\nhorizons = [20, 5]\n')
+    settings = gather(path, {"kernels": 9, "delays": None, "inputs": []})
+    assert settings == Settings(files=("a.csv",), states=("y",), delays=3, kernels=9, horizons=(5, 20))
+
+
+def test_dashes_in_keys_are_fine(tmp_path):
+    assert gather(config(tmp_path, "input-delays = 2"), MINIMAL).input_delays == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("horizon = [1]", r"settings.toml has the unknown key 'horizon'. Did you mean 'horizons'\?"),
+        ("zzz = 1", "unknown key 'zzz'. Known: files, states, inputs"),
+        ("delays = 1.5", "delays must be a whole number, 0 or more. Got 1.5 from .*settings.toml"),
+        ("delays = true", "delays must be a whole number"),
+        ("threshold = 1.0", "threshold must be a number between 0 and 1, both excluded"),
+        ("horizons = []", "horizons must be one or more whole numbers, each at least 1"),
+        ("horizons = [0]", "horizons must be one or more whole numbers"),
+        ("states = 3", "states must be text, or a list of texts"),
+        ('gaps = "fill"', "gaps must be one of raise, split"),
+        ('methods = ["V"]', "methods must be some of I, II, III, IV"),
+        ("dt = 0", "dt must be a positive number"),
+        ("delays = = 1", "is not a TOML file"),
+    ],
+)
+def test_what_is_wrong_is_refused_by_name(tmp_path, text, message):
+    with pytest.raises(KoopsieveError, match=message):
+        gather(config(tmp_path, text), MINIMAL)
+
+
+def test_what_has_no_default_is_asked_for():
+    with pytest.raises(KoopsieveError, match="There is no data file"):
+        gather(None, {"states": ["y"]})
+    with pytest.raises(KoopsieveError, match="Name them with --states"):
+        gather(None, {"files": ["a.csv"]})
+
+
+@given(st.lists(st.text(min_size=1, alphabet=st.characters(codec="utf-8")), min_size=1), st.floats(0.01, 0.99))
+def test_the_settings_written_are_the_settings_read(names, threshold):
+    settings = Settings(files=("a.csv",), states=tuple(names), threshold=threshold)
+    assert Settings().updated(tomllib.loads(to_toml(settings)), "here") == settings

@@ -1,0 +1,10 @@
+"""A run of the sieve that is small enough to be made once and looked at by many tests."""
+
+import pytest
+from tests.runs import duffing_result
+
+
+@pytest.fixture(scope="session")
+def small_result():
+    """19 observables of a Duffing oscillator, of which about half are kept."""
+    return duffing_result()
