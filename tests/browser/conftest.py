@@ -1,6 +1,7 @@
 """A run of the sieve that is small enough to be made once and looked at by many tests."""
 
 import pytest
+
 from tests.runs import duffing_result
 
 

@@ -3,10 +3,10 @@
 import shutil
 
 import pytest
-from tests.runs import duffing_result
 
 from koopsieve import SquaredExponential, States, reduce
 from koopsieve.report import write_report
+from tests.runs import duffing_result
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]

@@ -15,6 +15,7 @@ from koopsieve.cli.example import example
 from koopsieve.cli.inspect import inspect
 from koopsieve.cli.predict import predict
 from koopsieve.cli.reduce import reduce
+from koopsieve.experiments.command import reproduce
 
 INTERRUPTED = 130  # what shells give for Ctrl-C
 
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (reduce, predict, inspect, demo, example):
+for command in (reduce, predict, inspect, demo, example, reproduce):
     app.command()(command)
 
 
@@ -57,7 +58,7 @@ def main() -> None:
         sys.stderr.write(f"koopsieve: {_words(error)}\n")
         code = 2
     if code == INTERRUPTED:
-        sys.stderr.write("koopsieve: interrupted; nothing was written.\n")
+        sys.stderr.write("koopsieve: interrupted; no file is half written.\n")
     sys.exit(code if isinstance(code, int) else 0)
 
 

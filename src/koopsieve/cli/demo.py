@@ -36,4 +36,4 @@ def demo(
         save_figure(plot_inclusion(result), folder / "inclusion.png")
         save_figure(plot_error_against_horizon(result), folder / "error.png")
     show_result(result, title)
-    typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv, inclusion.png, error.png)")
+    typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv, two figures)")

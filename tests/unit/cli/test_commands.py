@@ -226,7 +226,7 @@ def test_an_interrupt_leaves_nothing_behind(bench, tmp_path, stage):
         tmp_path,
     )
     assert done.returncode == 130 == 128 + signal.SIGINT
-    assert (done.stdout, done.stderr) == ("", "koopsieve: interrupted; nothing was written.\n")
+    assert (done.stdout, done.stderr) == ("", "koopsieve: interrupted; no file is half written.\n")
     assert sorted(p.name for p in tmp_path.iterdir()) == before
 
 

@@ -3,12 +3,12 @@ import re
 
 import numpy as np
 import pytest
-from tests.runs import duffing_result
 
 from koopsieve import SquaredExponential, States
 from koopsieve.plots.layout import MOST, lay_out
 from koopsieve.report import render_report, write_report
 from koopsieve.report.content import script_json
+from tests.runs import duffing_result
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
