@@ -58,7 +58,7 @@ def reproduce(
         console.print(f"{name}: {out / name / 'summary.json'}, tables.md and figures beside it")
 
 
-def show_progress(items: Iterable[Item], description: str, total: int) -> Iterable[Item]:
+def show_progress(items: Iterable[Item], description: str, total: int | None) -> Iterable[Item]:
     """Show a bar with the time left while passing the items on."""
     from rich.console import Console
     from rich.progress import (
