@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
-from koopsieve.data import Trajectories, embed_delays
+from koopsieve.data import Stream, Trajectories, embed_delays
 from koopsieve.dictionary import (
     Constant,
     Fourier,
@@ -45,6 +45,7 @@ __all__ = [
     "SpikeSlabPrior",
     "SquaredExponential",
     "States",
+    "Stream",
     "Trajectories",
     "Transformer",
     "__version__",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,10 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from koopsieve._archive import read_archive, write_archive
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.parts import from_parts, to_parts
 from koopsieve.dictionary.states import StateColumns
+
+KIND = "koopsieve dictionary"
+VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +129,28 @@ class Dictionary:
         """Return the dictionary that `to_parts` took apart."""
         families = from_parts(config["families"], arrays)
         return cls(families, tuple(config["state_names"]), tuple(int(i) for i in config["measured"]))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one .npz file of arrays and JSON, whole or not at all, to lift later data in the same way.
+
+        Raises
+        ------
+        KoopsieveError
+            If it could not be written, or a family holds code.
+        """
+        config, arrays = self.to_parts()
+        write_archive(path, KIND, VERSION, {"dictionary": config}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Dictionary:
+        """Read a dictionary that `save` wrote.
+
+        Raises
+        ------
+        KoopsieveError
+            If the file is not there, damaged, or something else.
+        """
+        return read_archive(path, KIND, VERSION, lambda header, arrays: cls.from_parts(header["dictionary"], arrays))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:4]) + (", …" if self.size > 4 else "")

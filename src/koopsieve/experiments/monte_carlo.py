@@ -21,7 +21,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from koopsieve._types import KoopsieveError
-from koopsieve.execution import Progress, silent
+from koopsieve.execution import Executor, Progress, silent
 from koopsieve.experiments.plain_json import plain, read_json, write_json
 
 SETTINGS = "settings.json"
@@ -46,6 +46,7 @@ def run_tasks(
     fingerprint: Mapping[str, Any],
     *,
     workers: int,
+    executor: Executor | None = None,
     progress: Progress = silent,
     description: str = "Running",
 ) -> list[Any]:
@@ -60,6 +61,8 @@ def run_tasks(
         What all results in the folder depend on.
     workers : int
         Number of processes; 1 computes here.
+    executor : Executor, optional
+        Who computes instead of processes here: a Dask cluster, say. Files are written here all the same.
     progress : Progress
         Wraps the tasks that are still to be done.
     description : str
@@ -72,7 +75,8 @@ def run_tasks(
     """
     claim(folder, fingerprint)
     missing = [task for task in tasks if not task.path(folder).is_file()]
-    for _ in progress(_compute(missing, folder, workers), description, len(missing)):
+    done = _compute(missing, folder, workers) if executor is None else _gather(missing, folder, executor)
+    for _ in progress(done, description, len(missing)):
         pass
     return [read_json(task.path(folder)) for task in tasks]
 
@@ -125,9 +129,21 @@ def _compute(tasks: Sequence[Task], folder: Path, workers: int) -> Iterator[Path
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+def _gather(tasks: Sequence[Task], folder: Path, executor: Executor) -> Iterator[Path]:
+    for task, result in zip(tasks, executor.map(_result, tasks), strict=True):
+        yield _keep(task, folder, result)
+
+
 def _finish(task: Task, folder: Path) -> Path:
+    return _keep(task, folder, _result(task))
+
+
+def _result(task: Task) -> Mapping[str, Any]:
     with threadpool_limits(1):
-        result = task.function(*task.arguments)
+        return task.function(*task.arguments)
+
+
+def _keep(task: Task, folder: Path, result: Mapping[str, Any]) -> Path:
     path = task.path(folder)
     write_json(path, result)
     return path

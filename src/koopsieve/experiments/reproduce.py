@@ -11,7 +11,7 @@ from typing import Any
 
 from koopsieve import __version__
 from koopsieve._types import KoopsieveError, KoopsieveWarning
-from koopsieve.execution import Progress, silent
+from koopsieve.execution import Executor, Progress, silent
 from koopsieve.experiments.circuit_figures import draw_circuit
 from koopsieve.experiments.circuit_study import run_circuit
 from koopsieve.experiments.monte_carlo import Task, run_tasks
@@ -42,6 +42,7 @@ class Options:
     as_published: bool
     workers: int
     progress: Progress
+    executor: Executor | None = None
 
 
 def reproduce(
@@ -54,6 +55,7 @@ def reproduce(
     quick: bool = False,
     as_published: bool = False,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Progress = silent,
 ) -> dict[str, dict[str, Any]]:
     """Reproduce the paper's experiments; may be interrupted in any way and called again to go on.
@@ -76,6 +78,8 @@ def reproduce(
         Method IV by the paper's own updates instead of the default algorithm.
     workers : int, optional
         Processes; by default one per core. The numbers do not depend on it.
+    executor : Executor, optional
+        Who computes the runs instead of processes here, for example `DaskExecutor.connect(address)`.
     progress : Progress
         Shows how far along it is.
 
@@ -93,7 +97,14 @@ def reproduce(
     if seed < 0:
         raise KoopsieveError(f"seed must not be negative. Got {seed}.")
     options = Options(
-        runs, None if data is None else Path(data), seed, quick, as_published, workers or os.cpu_count() or 1, progress
+        runs,
+        None if data is None else Path(data),
+        seed,
+        quick,
+        as_published,
+        workers or os.cpu_count() or 1,
+        progress,
+        executor,
     )
     found = {name: _reproduce_one(name, Path(out) / name, options) for name in FOLDERS[system]}
     if system != "all":
@@ -120,6 +131,7 @@ def reproduce_study(study: NoiseStudy, folder: Path, options: Options) -> dict[s
         folder / "runs",
         _fingerprint(study.fingerprint(), options),
         workers=options.workers,
+        executor=options.executor,
         progress=options.progress,
         description=study.title,
     )

@@ -2,6 +2,7 @@
 
 from koopsieve.identify.estimate import Estimate, Identifier, Status
 from koopsieve.identify.horizon import HorizonEstimate, HorizonSieve
+from koopsieve.identify.in_batches import identify_in_batches
 from koopsieve.identify.least_squares import LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.published import PublishedSpikeSlab
@@ -23,4 +24,5 @@ __all__ = [
     "SpikeSlabPrior",
     "Start",
     "Status",
+    "identify_in_batches",
 ]

@@ -7,6 +7,7 @@ state and all inputs up to there. Both merge (chunks, files, workers, late data)
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.regression.factor import TriangularFactor
+from koopsieve.regression.files import load_statistics, save_statistics
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +148,45 @@ class RegressionStatistics:
             raise KoopsieveError(f"forgetting must lie in (0, 1]. Got {forgetting}.")
         ahead = self.ahead and self.ahead.discount(forgetting)
         return replace(self, factor=self.factor.discount(forgetting), ahead=ahead)
+
+    def only(self, targets: ArrayLike) -> RegressionStatistics:
+        """Return the regressions of some observables on all of them: targets are independent of each other."""
+        chosen = np.asarray(targets, dtype=np.intp)
+        factor = replace(self.factor, S=self.factor.S[:, chosen], leftover=self.factor.leftover[chosen])
+        return SomeTargets(factor, _pick(self.observables, chosen), self.inputs, None, self.regressors)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one .npz file of arrays and JSON, whole or not at all.
+
+        Raises
+        ------
+        KoopsieveError
+            If it could not be written.
+        """
+        save_statistics(path, self)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> RegressionStatistics:
+        """Read statistics that `save` wrote; merge them with those of new data.
+
+        Raises
+        ------
+        KoopsieveError
+            If the file is not there, damaged, or something else.
+        """
+        return load_statistics(path)
+
+
+@dataclass(frozen=True, eq=False)
+class SomeTargets(RegressionStatistics):
+    """Statistics with all regressors and some of the targets; `observables` names the targets."""
+
+    every: tuple[str, ...] = ()
+
+    @property
+    def regressors(self) -> tuple[str, ...]:
+        """Names of the columns of the design."""
+        return self.every
 
 
 def _pick(names: Sequence[str], kept: IndexArray) -> tuple[str, ...]:

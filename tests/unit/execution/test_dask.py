@@ -14,6 +14,8 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data import Stream, Trajectories, embed_delays
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.execution import DaskExecutor, Serial
+from koopsieve.experiments.monte_carlo import Task, run_tasks
+from koopsieve.identify import SpikeSlab, identify_in_batches
 from koopsieve.regression import compress
 
 distributed = pytest.importorskip("distributed")
@@ -107,6 +109,29 @@ def test_parquet_and_dask_frames(client, tmp_path):
         for engine in (executor, Serial()):
             came = compress(embed_delays(stream, 2, 1), phi, horizons=[3], chunk_rows=10, executor=engine)
             assert_same(came, wanted)
+
+
+def test_targets_in_batches(client):
+    data = make()
+    statistics = compress(data, (States() + Monomials()).fit(data))
+    wanted, came = SpikeSlab().identify(statistics), identify_in_batches(SpikeSlab(), statistics, DaskExecutor(client))
+    np.testing.assert_allclose(came.coef, wanted.coef, atol=1e-10)
+    np.testing.assert_allclose(came.inclusion, wanted.inclusion, atol=1e-10)
+    assert came.targets == wanted.targets
+
+
+def test_monte_carlo_runs(client, tmp_path):
+    tasks = [Task(f"run{i}", square, (i,)) for i in range(5)]
+    found = run_tasks(tasks, tmp_path / "runs", {"seed": 0}, workers=1, executor=DaskExecutor(client))
+    assert [result["square"] for result in found] == [0, 1, 4, 9, 16]
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {
+        "settings.json",
+        *(f"run{i}.json" for i in range(5)),
+    }
+
+
+def square(i):
+    return {"square": i * i}
 
 
 def test_what_is_wrong_with_the_data_is_said_here(client):

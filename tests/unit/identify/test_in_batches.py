@@ -1,0 +1,42 @@
+"""Targets in batches give what all targets together give, for every identifier."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from koopsieve.data import Trajectories
+from koopsieve.dictionary import Monomials, States
+from koopsieve.execution import Serial, Threads
+from koopsieve.identify import STLSQ, LeastSquares, SparseBayes, SpikeSlab, identify_in_batches
+from koopsieve.regression import compress
+
+
+@pytest.fixture(scope="module")
+def statistics():
+    rng = np.random.default_rng(0)
+    x = np.zeros((400, 3))
+    for k in range(399):
+        x[k + 1] = np.array([[0.9, 0.1, 0], [0, 0.8, 0], [0.2, 0, 0.7]]) @ x[k] + 0.1 * rng.normal(size=3)
+    data = Trajectories.from_arrays(x, rng.normal(size=(399, 1)))
+    return compress(data, (States() + Monomials()).fit(data))
+
+
+@pytest.mark.parametrize("identifier", [LeastSquares(), STLSQ(), SparseBayes(), SpikeSlab(), SpikeSlab.published()])
+@pytest.mark.parametrize("executor", [Serial(), Threads(4), Threads(50)])
+def test_batches_equal_the_whole(statistics, identifier, executor):
+    whole, parts = identifier.identify(statistics), identify_in_batches(identifier, statistics, executor)
+    for name in (field.name for field in fields(whole)):
+        mine, theirs = getattr(parts, name), getattr(whole, name)
+        if isinstance(theirs, np.ndarray) and theirs.dtype.kind == "f":
+            np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-10 * np.nanmax(np.abs(theirs), initial=0))
+        elif name not in ("sweeps", "agreement"):  # how long it took may differ by rounding
+            assert tuple(mine) == tuple(theirs)
+
+
+def test_a_warm_start_goes_with_its_targets(statistics):
+    earlier = SpikeSlab().identify(statistics)
+    found = identify_in_batches(SpikeSlab(), statistics.discount(0.9), Threads(3), start=earlier)
+    np.testing.assert_allclose(
+        found.coef, SpikeSlab().identify(statistics.discount(0.9), start=earlier).coef, atol=1e-10
+    )
