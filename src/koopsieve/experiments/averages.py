@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 
 @dataclass(frozen=True)
@@ -37,5 +37,5 @@ def average(values: Sequence[float]) -> Average:
     if len(numbers) < 2:
         return Average(mean * scale, math.nan, median)
     error = float(scaled.std(ddof=1)) / math.sqrt(len(numbers))
-    half = float(stats.t.ppf(0.975, len(numbers) - 1)) * error
+    half = float(special.stdtrit(len(numbers) - 1, 0.975)) * error
     return Average(mean * scale, half * scale, median)

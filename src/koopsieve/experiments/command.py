@@ -38,11 +38,8 @@ def reproduce(
 
     Interrupted in any way, the same command goes on where it stopped.
     """
-    from rich.console import Console
-
     from koopsieve.experiments.reproduce import reproduce as run
 
-    console = Console()
     found = run(
         system.value,
         out,
@@ -55,7 +52,7 @@ def reproduce(
         progress=show_progress,
     )
     for name in found:
-        console.print(f"{name}: {out / name / 'summary.json'}, tables.md and figures beside it")
+        typer.echo(f"{name}: {out / name / 'summary.json'}, tables.md and figures beside it")
 
 
 def show_progress(items: Iterable[Item], description: str, total: int | None) -> Iterable[Item]:
