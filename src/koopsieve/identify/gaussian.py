@@ -30,32 +30,30 @@ def posterior(
     """
     mean, variance = np.zeros(precision.shape), np.zeros(precision.shape)
     log_det = np.zeros(len(noise))
-    projected = problem.R.T @ problem.S
     for j in range(len(noise)):
         kept = np.flatnonzero(np.isfinite(precision[:, j]))
         if kept.size:
-            A = noise[j] * problem.gram[np.ix_(kept, kept)]
-            A[np.diag_indices_from(A)] += precision[kept, j]
-            inverse, log_det[j] = inverse_and_log_det(A)
-            variance[kept, j] = np.diagonal(inverse)
-            mean[kept, j] = inverse @ (noise[j] * projected[kept, j])
+            A = noise[j] * problem.gram[kept[:, None], kept]
+            np.einsum("ii->i", A)[:] += precision[kept, j]
+            root, log_det[j] = whitening(A)
+            variance[kept, j] = np.einsum("ij,ij->j", root, root)
+            mean[kept, j] = root.T @ (root @ (noise[j] * problem.projected[kept, j]))
     return mean, variance, log_det
 
 
-def inverse_and_log_det(A: FloatArray) -> tuple[FloatArray, float]:
-    """Invert a positive semidefinite matrix; directions lost to rounding get the smallest eigenvalue that counts."""
+def whitening(A: FloatArray) -> tuple[FloatArray, float]:
+    """Return W with WᵀW = A⁻¹, and log|A|; directions lost to rounding get the smallest eigenvalue that counts."""
     scale = 1 / np.sqrt(np.diagonal(A))
     scaled = A * scale[:, None] * scale
-    factor, info = lapack.dpotrf(scaled, lower=1)
+    factor, info = lapack.dpotrf(scaled, lower=1, clean=1)
     if info == 0:
-        inverse, _ = lapack.dpotri(factor, lower=1)
-        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        root, _ = lapack.dtrtri(factor, lower=1)
         log_det = 2 * np.sum(np.log(np.diagonal(factor)))
     else:
         values, vectors = np.linalg.eigh(scaled)
         values = np.maximum(values, len(A) * np.finfo(float).eps * values[-1])
-        inverse, log_det = (vectors / values) @ vectors.T, np.sum(np.log(values))
-    return inverse * scale[:, None] * scale, float(log_det - 2 * np.sum(np.log(scale)))
+        root, log_det = vectors.T / np.sqrt(values)[:, None], np.sum(np.log(values))
+    return root * scale, float(log_det - 2 * np.sum(np.log(scale)))
 
 
 def active_weights(
