@@ -1,6 +1,7 @@
 """Stage four: from statistics to a Koopman matrix and inclusion probabilities (the paper's methods I to IV)."""
 
 from koopsieve.identify.estimate import Estimate, Identifier, Status
+from koopsieve.identify.groups import interchangeable_groups
 from koopsieve.identify.horizon import HorizonEstimate, HorizonSieve
 from koopsieve.identify.in_batches import identify_in_batches
 from koopsieve.identify.least_squares import LeastSquares
@@ -24,5 +25,6 @@ __all__ = [
     "SpikeSlabPrior",
     "Start",
     "Status",
+    "interchangeable_groups",
     "identify_in_batches",
 ]

@@ -56,6 +56,12 @@ def whitening(A: FloatArray) -> tuple[FloatArray, float]:
     return root * scale, float(log_det - 2 * np.sum(np.log(scale)))
 
 
+def inverse_and_log_det(A: FloatArray) -> tuple[FloatArray, float]:
+    """Invert a positive semidefinite matrix; directions lost to rounding get the smallest eigenvalue that counts."""
+    root, log_det = whitening(A)
+    return root.T @ root, log_det
+
+
 def active_weights(
     problem: StandardProblem,
     gamma: FloatArray,

@@ -77,6 +77,11 @@ class SpikeSlabPrior:
         """Return the same prior with even odds for every regressor, as the paper's IV* refits a reduced dictionary."""
         return replace(self, e=1.0, f=1.0, worth=0.0, odds={}, expected_size=None)
 
+    def among(self, names: tuple[str, ...]) -> SpikeSlabPrior:
+        """Return the prior with only those single regressors' odds and certainties that are among `names`."""
+        odds = {name: value for name, value in self.odds.items() if name in names}
+        return replace(self, odds=odds, always=tuple(name for name in self.always if name in names))
+
     def beta_shapes(self, regressors: int) -> tuple[float, float]:
         """Return (e, f) for a dictionary of the given size."""
         if self.expected_size is None:
@@ -102,5 +107,6 @@ class SpikeSlabPrior:
         unknown = [name for name in (*self.odds, *self.always) if name not in names]
         if unknown:
             raise KoopsieveError(
-                f"The prior speaks of {unknown}, which are not regressors. Regressors are {list(names)[:8]}…."
+                f"The prior speaks of {unknown}, which are not regressors here. Regressors are {list(names)[:8]}…. "
+                "For a reduced dictionary use prior.among(statistics.regressors)."
             )
