@@ -25,6 +25,6 @@ __all__ = [
     "SpikeSlabPrior",
     "Start",
     "Status",
-    "interchangeable_groups",
     "identify_in_batches",
+    "interchangeable_groups",
 ]
