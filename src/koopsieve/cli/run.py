@@ -44,7 +44,7 @@ def run_and_write(settings: Settings, as_json: bool) -> None:
         typer.echo(json.dumps(plain({**summarise(result), **more}), indent=2, ensure_ascii=False))
         return
     show_result(result, _title(settings))
-    typer.echo(data.story)
+    typer.echo(data.story if settings.test else f"{data.story} Judge on another file with --test.")
     typer.echo(f"Report: {settings.out}/report.html (beside it summary.json, model.npz, inclusion.csv)")
 
 
@@ -85,10 +85,7 @@ def _story(settings: Settings, train: Trajectories) -> str:
 
 def _held_out_story(train: Trajectories, test: Trajectories, episodes: int) -> str:
     what = "the end of the record" if episodes == 1 else f"the last {len(test)} of {episodes} episodes"
-    return (
-        f"Learnt from {train.n_samples} samples; errors are on {what}, {test.n_samples} samples that were held out. "
-        "Give another file with --test to judge on that."
-    )
+    return f"Learnt from {train.n_samples} samples; errors are on {what}, {test.n_samples} samples that were held out."
 
 
 def recipe(settings: Settings, samples: int) -> Block:

@@ -1,7 +1,20 @@
 """Figures for papers and notebooks: functions of a result and an axes that return the axes."""
 
+from koopsieve.plots.eigenvalues import plot_eigenvalues
 from koopsieve.plots.error import plot_error_against_horizon
 from koopsieve.plots.figure import new_axes, save_figure
+from koopsieve.plots.graph import plot_graph
 from koopsieve.plots.inclusion import plot_inclusion
+from koopsieve.plots.prediction import plot_prediction
+from koopsieve.plots.summary import plot_summary
 
-__all__ = ["new_axes", "plot_error_against_horizon", "plot_inclusion", "save_figure"]
+__all__ = [
+    "new_axes",
+    "plot_eigenvalues",
+    "plot_error_against_horizon",
+    "plot_graph",
+    "plot_inclusion",
+    "plot_prediction",
+    "plot_summary",
+    "save_figure",
+]

@@ -22,8 +22,11 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-def new_axes(width: float = 6.0, height: float = 4.0) -> Axes:
-    """Return axes on a figure of its own, not tied to any window.
+KEPT, FULL = "#0b6e99", "#9aa3af"  # what was kept, and what there was before
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure, not tied to any window.
 
     Raises
     ------
@@ -34,7 +37,17 @@ def new_axes(width: float = 6.0, height: float = 4.0) -> Axes:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise KoopsieveError("Figures need matplotlib: pip install 'koopsieve[plots]'.") from error
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def new_axes(width: float = 6.0, height: float = 4.0) -> Axes:
+    """Return axes on a figure of its own; see `new_figure`."""
+    return new_figure(width, height).add_subplot()
+
+
+def as_text(name: str) -> str:
+    """Return a user's name so that matplotlib does not take dollars in it for mathematics."""
+    return name.replace("$", r"\$")
 
 
 def figure_of(axes: Axes) -> Figure:

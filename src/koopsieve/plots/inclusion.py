@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from koopsieve.plots.figure import figure_of, new_axes
+from koopsieve.plots.figure import as_text, figure_of, new_axes
 from koopsieve.workflow import SieveResult
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def plot_inclusion(result: SieveResult, axes: Axes | None = None) -> Axes:
     image = ax.imshow(found.inclusion, cmap="Greys", vmin=0, vmax=1, interpolation="nearest", aspect="auto")
     figure_of(ax).colorbar(image, ax=ax, label="inclusion probability", fraction=0.04)
     if len(found.regressors) <= _MOST_NAMES:
-        ax.set_xticks(np.arange(len(found.targets)), found.targets, rotation=90, fontsize=7)
-        ax.set_yticks(np.arange(len(found.regressors)), found.regressors, fontsize=7)
+        ax.set_xticks(np.arange(len(found.targets)), [as_text(name) for name in found.targets], rotation=90, fontsize=7)
+        ax.set_yticks(np.arange(len(found.regressors)), [as_text(name) for name in found.regressors], fontsize=7)
         for index, labels in enumerate(zip(ax.get_xticklabels(), ax.get_yticklabels(), strict=False)):
             for label in labels:
                 label.set_fontweight("bold" if index in kept else "normal")

@@ -56,14 +56,16 @@ def strength(inclusion: ArrayLike, outputs: ArrayLike) -> Strength:
     """
     probability = np.asarray(inclusion, dtype=float)
     L = probability.shape[1]
-    value, following, done = np.zeros(L), np.full(L, -1, dtype=np.intp), np.zeros(L, dtype=bool)
+    value, following, steps = np.zeros(L), np.full(L, -1, dtype=np.intp), np.zeros(L, dtype=np.intp)
     value[np.asarray(outputs, dtype=np.intp)] = 1.0
-    for _ in range(L):
-        j = int(np.argmax(np.where(done, -1.0, value)))
+    done = np.zeros(L, dtype=bool)
+    while not done.all():
+        j = int(np.lexsort((steps, np.where(done, np.inf, -value)))[0])  # the strongest, of equals the nearest
         if value[j] <= 0:
             break
         done[j] = True
         through = np.minimum(probability[:L, j], value[j])
-        better = ~done & (through > value)
-        value[better], following[better] = through[better], j
+        shorter = (through == value) & (steps[j] + 1 < steps) & (through > 0)
+        better = ~done & ((through > value) | shorter)
+        value[better], following[better], steps[better] = through[better], j, steps[j] + 1
     return Strength(value, following)

@@ -11,7 +11,7 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.io import plain
 from koopsieve.plots.examples import Example, examples
-from koopsieve.reduction import strength
+from koopsieve.report.kept import kept_and_why
 from koopsieve.workflow import SieveResult
 
 _DIGITS = 6  # of curves and trajectories; probabilities are exact, because the page compares them
@@ -19,14 +19,13 @@ _DIGITS = 6  # of curves and trajectories; probabilities are exact, because the 
 
 def content(result: SieveResult) -> dict[str, Any]:
     """Return the run as the page's script reads it."""
-    found = strength(result.found.inclusion, result.reduction.outputs)
     return {
         "names": result.dictionary.names,
         "inputs": result.found.regressors[result.dictionary.size :],
         "outputs": result.reduction.outputs,
         "inclusion": packed(result.found.inclusion),
         "threshold": result.reduction.threshold,
-        "strength": found.value,
+        "order": [row.index for row in kept_and_why(result)],
         "horizons": result.horizons,
         "methods": {name: _errors(result, name) for name in result.reduced},
         "best": result.best,

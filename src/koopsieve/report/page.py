@@ -6,10 +6,8 @@ import base64
 import hashlib
 import os
 import platform
-from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
-from itertools import pairwise
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
@@ -17,22 +15,10 @@ from markupsafe import Markup
 from koopsieve._types import written_whole
 from koopsieve._version import __version__
 from koopsieve.plots.layout import lay_out
-from koopsieve.reduction import strength
 from koopsieve.report.content import content, script_json
+from koopsieve.report.kept import kept_and_why
 from koopsieve.report.words import number, probability
 from koopsieve.workflow import SieveResult
-
-
-@dataclass(frozen=True)
-class Row:
-    """One observable in the table of what was kept and why."""
-
-    index: int
-    name: str
-    strength: float
-    path: tuple[tuple[str, str], ...]
-    output: bool
-    retained: bool
 
 
 def write_report(
@@ -83,20 +69,6 @@ def render_report(result: SieveResult, *, title: str = "koopsieve", story: str =
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=Markup(script_json(content(result))),
     )
-
-
-def kept_and_why(result: SieveResult) -> list[Row]:
-    """Return all observables, the most firmly kept first, each with its strongest path to an output."""
-    names, inclusion = result.dictionary.names, result.found.inclusion
-    found, kept = strength(inclusion, result.reduction.outputs), set(result.reduction.retained.tolist())
-    outputs = set(result.reduction.outputs)
-    order = sorted(range(len(names)), key=lambda i: (i not in outputs, -found.value[i], i))
-    rows = []
-    for i in order:
-        steps = found.path(i)
-        path = tuple((names[b], probability(inclusion[a, b])) for a, b in pairwise(steps))
-        rows.append(Row(i, names[i], float(found.value[i]), path, i in outputs, i in kept))
-    return rows
 
 
 def _part(name: str) -> str:

@@ -7,6 +7,7 @@
   const byId = (id) => document.getElementById(id);
   const KEPT = "#0b6e99", FULL = "#9aa3af", INK = "#1c2430";
   const redraws = [];
+  let clips = 0;
 
   // ---- values -------------------------------------------------------------------------------------------------------
   function unpack(text) {
@@ -130,18 +131,15 @@
     for (const t of xticks) {
       svg(picture, "line", { class: "axis", x1: x(t), x2: x(t), y1: H - bottom, y2: H - bottom + 5 });
       if (x(t) - taken > 26) {
-        svg(picture, "text", { x: x(t), y: H - bottom + 18, "text-anchor": "middle" }, tickLabel(t, options.xlogLabels));
+        svg(picture, "text", { x: x(t), y: H - bottom + 18, "text-anchor": "middle" }, (options.xtext || ((v) => tickLabel(v, false)))(t));
         taken = x(t);
       }
     }
     svg(picture, "path", { class: "axis", d: `M${left} ${top}V${H - bottom}H${W - right}` });
     svg(picture, "text", { x: (left + W - right) / 2, y: H - 6, "text-anchor": "middle" }, options.xlabel);
-    svg(picture, "text", { x: 12, y: top + 2, transform: `rotate(-90 12 ${H / 2 - 16})`, "text-anchor": "middle" }).remove();
-    const label = svg(picture, "text", { transform: `translate(13 ${(top + H - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, options.ylabel);
-    label.setAttribute("class", "ylabel");
-    const clip = "clip" + Math.random().toString(36).slice(2);
-    const area = svg(svg(picture, "clipPath", { id: clip }), "rect", { x: left - 6, y: top - 6, width: W - left - right + 12, height: H - top - bottom + 12 });
-    area.removeAttribute("class");
+    svg(picture, "text", { transform: `translate(13 ${(top + H - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, options.ylabel);
+    const clip = `clip${++clips}`;
+    svg(svg(picture, "clipPath", { id: clip }), "rect", { x: left - 6, y: top - 6, width: W - left - right + 12, height: H - top - bottom + 12 });
     const plot = svg(picture, "g", { "clip-path": `url(#${clip})` });
     if (options.line !== undefined && options.line > options.low && options.line < options.high) {
       svg(plot, "line", { class: "guide", x1: left, x2: W - right, y1: y(options.line), y2: y(options.line) });
@@ -188,7 +186,8 @@
     lineChart(byId("sizes"), {
       series: [{ name: "kept", x: grid.map(toSlider), y: sizes, color: KEPT, step: true }],
       legend: false, low: 0, high: Math.max(...sizes) * 1.05 + 1, height: 130, marker: toSlider(threshold),
-      xticks: [], xlabel: "threshold", ylabel: "kept", xname: (v) => `threshold ${show(fromSlider(v))}`,
+      xticks: [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999].map(toSlider), xtext: (v) => String(+fromSlider(v).toPrecision(3)),
+      xlabel: "threshold", ylabel: "kept", xname: (v) => `threshold ${show(fromSlider(v))}`,
     });
   }
   function update(next) {
@@ -278,7 +277,7 @@
   }
 
   // ---- inclusion matrix -----------------------------------------------------------------------------------------------
-  const order = range(L).sort((a, b) => (isOutput.has(b) - isOutput.has(a)) || (data.strength[b] - data.strength[a]) || (a - b));
+  const order = data.order;
   const rows = order.concat(range(data.inputs.length).map((i) => L + i));
   const regressor = (i) => (i < L ? data.names[i] : `${data.inputs[i - L]} (input)`);
   const heat = { cell: 1, gutter: 0 };
