@@ -24,7 +24,7 @@ def demo(seed: int = 0, snr_db: float = 20.0, progress: Progress = silent) -> Si
     clean, unseen = (Trajectories.from_arrays(lorenz(6.0, 1e-3, seed=s), dt=1e-3, state_names=NAMES) for s in start[:2])
     train = add_noise(clean, snr_db, np.random.default_rng(start[2]))
     test = add_noise(unseen, snr_db, np.random.default_rng(start[3]))
-    dictionary = States() + SquaredExponential(centers=20, coefficients=[1e-4])
+    dictionary = States() + SquaredExponential(centers=20, coefficients=[1e-5])
     return reduce_and_refit(
         train, dictionary, test=test, truth=unseen, threshold=0.01, horizons=HORIZONS, seed=seed, progress=progress
     )
