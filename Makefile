@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint test-slow format clean
+.PHONY: demo test lint test-slow docs format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.ready: pyproject.toml
@@ -27,6 +27,9 @@ test: lint
 
 test-slow: $(VENV)/.ready
 	$(BIN)/pytest -n 2 -m slow
+
+docs: $(VENV)/.ready
+	$(BIN)/mkdocs build --strict
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,90 @@
+"""Every command and every piece of Python in the documentation and the README runs as written."""
+
+import re
+import shlex
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from koopsieve import KoopsieveWarning
+from koopsieve.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
+RUNS = {"console", "sh", "python", "toml"}
+
+
+def blocks(page):
+    return [(kind, text) for kind, text in BLOCK.findall(page.read_text()) if kind in RUNS]
+
+
+def commands(text):
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line.removeprefix("$ "), comments=True)
+        if words[:1] == ["koopsieve"]:
+            yield words
+
+
+def run_command(words, monkeypatch):
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0, " ".join(words)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def test_what_a_page_says_to_do_can_be_done(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() replaces it
+    namespace = {}
+    for kind, text in blocks(page):
+        if kind == "toml":
+            (tmp_path / re.match(r"# (\S+\.toml)\n", text).group(1)).write_text(text)
+        elif kind == "python":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", KoopsieveWarning)
+                exec(compile(text, page.name, "exec"), namespace)  # blocks of a page build on each other
+        else:
+            for words in commands(text):
+                run_command(words, monkeypatch)
+    if page.name in ("README.md", "index.md"):  # copied and pasted, they lead from a CSV to a report
+        assert (tmp_path / "bench.csv").exists()
+        assert (tmp_path / "result" / "report.html").stat().st_size > 10_000
+
+
+def test_every_flag_is_in_the_help(capsys, monkeypatch):
+    """Flags that the pages name in passing exist too."""
+    known = ""
+    monkeypatch.setenv("COLUMNS", "200")
+    for command in ("reduce", "predict", "inspect", "example", "demo", "reproduce"):
+        run_command(["koopsieve", command, "--help"], monkeypatch)
+        known += capsys.readouterr().out
+    known += " --debug --version --install-completion "
+    named = {flag for page in PAGES for flag in re.findall(r"`[^`\n]*?(--[a-z-]+)", page.read_text())}
+    assert named, "no page names a flag"
+    assert {flag for flag in named if not re.search(rf"{flag}\b", known)} == set()
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "site" / "api.html").read_text()
+    assert "SpikeSlabPrior" in page
+    assert not re.search(r'(src|href)="https?://(?!squidfunk|www\.mkdocs)[^"]*\.(js|css|woff2?)"', page)
