@@ -1,0 +1,30 @@
+"""What every peer's script shares: the data, the lifting with the same centres, and one JSON line with the result."""
+
+import json
+import resource
+import sys
+import time
+
+import numpy as np
+
+
+def load():
+    """Return states (samples, 3), centres (k, 3) and the coefficient c of exp(-c r^2)."""
+    with np.load(sys.argv[1]) as file:
+        return file["states"], file["centers"], float(file["coefficient"])
+
+
+def lift(states, centers, coefficient):
+    """Lift as a user of numpy would: the states, then one kernel per centre."""
+    squares = (states**2).sum(1)[:, None] - 2 * states @ centers.T + (centers**2).sum(1)
+    return np.hstack([states, np.exp(-coefficient * np.maximum(squares, 0))])
+
+
+def report(name, fit, **more):
+    """Time one call, and print seconds and the peak memory of this process."""
+    started = time.perf_counter()
+    result = fit()
+    seconds = time.perf_counter() - started
+    more = {key: value(result) if callable(value) else value for key, value in more.items()}
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"name": name, "seconds": seconds, "megabytes": megabytes, **more}))
