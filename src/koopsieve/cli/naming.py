@@ -16,11 +16,6 @@ def measured_names(model: LiftedModel) -> tuple[tuple[str, ...], int, int]:
     return measured, _longest(measured[:1], names), _longest(model.input_names[:1], names)
 
 
-def past(delays: int, input_delays: int) -> int:
-    """Return how many first rows of an episode the delays use up."""
-    return max(delays, input_delays)
-
-
 def _longest(columns: tuple[str, ...], names: tuple[str, ...]) -> int:
     delay = 0
     while columns and delayed_name(columns[0], delay + 1) in names:

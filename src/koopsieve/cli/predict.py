@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +15,8 @@ import numpy as np
 import typer
 
 from koopsieve._types import KoopsieveError, written_whole
-from koopsieve.cli.naming import measured_names, past
+from koopsieve.cli.naming import measured_names
+from koopsieve.cli.reduce import listed
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.model import LiftedModel
 
@@ -25,6 +28,11 @@ def predict(
     files: Annotated[list[str], typer.Argument(help="Measurements with the columns the model was made with.")],
     horizon: Annotated[int, typer.Option(help="Steps ahead.", min=1)] = 1,
     start: Annotated[int | None, typer.Option(help="Predict 1 … HORIZON steps from this row only.", min=0)] = None,
+    states: Annotated[
+        list[str] | None,
+        typer.Option("--states", "-y", help="Names of the outputs in the file, if they differ."),
+    ] = None,
+    inputs: Annotated[list[str] | None, typer.Option("--inputs", "-u", help="The same for the inputs.")] = None,
     episode: Annotated[str | None, typer.Option(help="Column that tells episodes apart.")] = None,
     time: Annotated[str | None, typer.Option(help="Column of times.")] = None,
     gaps: Annotated[str, typer.Option(help="raise or split, as for reduce.")] = "raise",
@@ -42,12 +50,30 @@ def predict(
     koopsieve predict result/model.npz bench.csv --horizon 50 --start 100
     """
     lifted = LiftedModel.load(model)
-    states, delays, input_delays = measured_names(lifted)
-    raw = Trajectories.from_file(files, states, lifted.input_names, episode=episode, time=time, gaps=gaps)
-    trajectories = embed_delays(raw, states=delays, inputs=input_delays)
-    lost = past(delays, input_delays)
-    rows = _every_start(lifted, trajectories, horizon, lost) if start is None else None
-    _write(lifted, _from_row(lifted, trajectories, horizon, start - lost, lost) if start is not None else rows, out)
+    measured, delays, input_delays = measured_names(lifted)
+    raw = Trajectories.from_file(
+        files, listed(states) or measured, listed(inputs) or lifted.input_names, episode=episode, time=time, gaps=gaps
+    )
+    if time is not None and not math.isclose(raw.dt, lifted.dt, rel_tol=0.01):
+        typer.echo(f"koopsieve: note: the sample time is {raw.dt:g}, that of the model {lifted.dt:g}.", err=True)
+    named = _renamed(raw, measured, lifted.input_names)
+    trajectories = embed_delays(named, states=delays, inputs=input_delays)
+    lost = max(delays, input_delays)
+    if start is None:
+        rows = _every_start(lifted, trajectories, horizon, lost)
+    else:
+        rows = _from_row(lifted, trajectories, horizon, start - lost, lost)
+    _write(lifted, rows, out)
+
+
+def _renamed(raw: Trajectories, states: tuple[str, ...], inputs: tuple[str, ...]) -> Trajectories:
+    """Return the trajectories under the model's names; columns are taken in the order they were named."""
+    if (raw.n_states, raw.n_inputs) != (len(states), len(inputs)):
+        raise KoopsieveError(
+            f"The model has {len(states)} outputs ({', '.join(states)}) and {len(inputs)} inputs "
+            f"({', '.join(inputs) or 'none'}). Got {raw.n_states} and {raw.n_inputs}."
+        )
+    return replace(raw, state_names=states, input_names=inputs)
 
 
 def _every_start(model: LiftedModel, data: Trajectories, horizon: int, lost: int) -> Iterator[Row]:
@@ -75,7 +101,7 @@ def _output_columns(model: LiftedModel, data: Trajectories) -> list[int]:
     return [data.state_names.index(name) for name in model.output_names]
 
 
-def _write(model: LiftedModel, rows: Any, out: Path | None) -> None:
+def _write(model: LiftedModel, rows: Iterable[Row], out: Path | None) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     pairs = [(name, f"{name}_predicted") for name in model.output_names]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, track
+from rich.progress import track
 
-from koopsieve.identify import Estimate, Identifier
+from koopsieve.execution import Serial
+from koopsieve.identify import Estimate, Identifier, identify_in_batches
 from koopsieve.regression import RegressionStatistics
 
 Item = TypeVar("Item")
@@ -22,16 +23,25 @@ def bar(items: Iterable[Item], description: str, total: int | None) -> Iterator[
 
 
 @dataclass(frozen=True)
+class Portions(Serial):
+    """Serial work in many portions, so that a bar has something to count."""
+
+    count: int = 20
+
+    @property
+    def workers(self) -> int:
+        """As many as there are portions."""
+        return self.count
+
+
+@dataclass(frozen=True)
 class Watched:
-    """An identifier that shows, while it works, that it does: how many sweeps it needs is not known beforehand."""
+    """An identifier that works through the targets portion by portion, with a bar on a terminal."""
 
     identifier: Identifier
-    description: str
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
-        """Identify, with a clock on a terminal."""
-        console = Console(stderr=True)
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-            progress.add_task(f"{self.description} ({len(statistics.observables)} observables)", total=None)
-            return self.identifier.identify(statistics)
+        """Identify; the answer is that of the identifier alone."""
+        if not Console(stderr=True).is_terminal:
+            return self.identifier.identify(statistics)  # all targets together are faster
+        return identify_in_batches(self.identifier, statistics, Portions(), progress=bar)

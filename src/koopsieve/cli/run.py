@@ -106,7 +106,7 @@ def sift(settings: Settings, data: Data) -> SieveResult:
         data.train,
         recipe(settings, data.train.n_samples),
         test=data.test,
-        sieve=Watched(SpikeSlab(), "Inferring what drives what"),
+        sieve=Watched(SpikeSlab()),
         threshold=settings.threshold,
         methods={name: known[name] for name in settings.methods},
         horizons=settings.horizons,

@@ -127,6 +127,30 @@ def test_the_settings_in_the_report_give_the_same_run_again(bench, tmp_path):
     assert again["observables"] == first["observables"]
 
 
+def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 2)).cumsum(axis=0) / 10
+    np.savez(tmp_path / "a.npz", x=x, z=x[:, 0], u=rng.normal(size=300))
+    options = ["--kernels", 4, "--horizons", 2, "--out", "a"]
+    assert bench("reduce", "a.npz", "--states", "x", "--inputs", "u", *options)[0] == 0
+    assert LiftedModel.load("a/model.npz").output_names == ("x_1", "x_2")
+    code, out, _ = bench("predict", "a/model.npz", "a.npz", "--states", "x")
+    header, rows = read_csv(out)
+    assert (code, header[3:]) == (0, ["x_1", "x_1_predicted", "x_2", "x_2_predicted"])
+    np.testing.assert_allclose(rows[:, [3, 5]], x[1:])
+    code, _, err = bench("predict", "a/model.npz", "a.npz", "--states", "z")
+    assert (code, err.strip()) == (2, "koopsieve: The model has 2 outputs (x_1, x_2) and 1 inputs (u). Got 1 and 1.")
+
+
+def test_a_bar_on_a_terminal_changes_no_answer(monkeypatch, small_result):
+    from koopsieve import SpikeSlab
+    from koopsieve.cli.progress import Watched
+
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes standard error for a terminal
+    watched = Watched(SpikeSlab()).identify(small_result.statistics)
+    np.testing.assert_allclose(watched.inclusion, small_result.found.inclusion, atol=1e-6)
+
+
 def test_several_files_are_several_episodes(bench):
     bench("example", "--samples", 300, "--seed", 1, "--out", "two.csv")
     code, out, _ = bench(
