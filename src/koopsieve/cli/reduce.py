@@ -70,6 +70,10 @@ def reduce(
     config: Annotated[
         Path | None, typer.Option(help="TOML file with any of these; flags win.", rich_help_panel=OUTPUT)
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler to compute on: tcp://host:8786.", rich_help_panel=OUTPUT),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print summary.json instead of a table.", rich_help_panel=OUTPUT)
     ] = False,
@@ -105,6 +109,7 @@ def reduce(
         "methods": listed(methods),
         "seed": seed,
         "out": out,
+        "scheduler": scheduler,
     }
     run_and_write(gather(config, flags), as_json)
 

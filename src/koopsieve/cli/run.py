@@ -13,6 +13,7 @@ from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Block, Monomials, SquaredExponential, States
+from koopsieve.execution import DaskExecutor, Executor
 from koopsieve.identify import SpikeSlab
 from koopsieve.io import check_writable, plain, summarise, whole_folder, write_run
 from koopsieve.report import write_report
@@ -32,8 +33,9 @@ class Data:
 def run_and_write(settings: Settings, as_json: bool) -> None:
     """Run the sieve, write the folder, print the table (or the JSON)."""
     check_writable(settings.out)
+    executor = None if settings.scheduler is None else DaskExecutor.connect(settings.scheduler)
     data = read_data(settings)
-    result = sift(settings, data)
+    result = sift(settings, data, executor)
     more = {"settings": asdict(settings), "data": data.story}
     with whole_folder(settings.out) as folder:
         write_run(result, folder, more)
@@ -99,7 +101,7 @@ def recipe(settings: Settings, samples: int) -> Block:
     return blocks
 
 
-def sift(settings: Settings, data: Data) -> SieveResult:
+def sift(settings: Settings, data: Data, executor: Executor | None = None) -> SieveResult:
     """Run the method."""
     known = paper_methods()
     result = reduce_and_refit(
@@ -111,6 +113,7 @@ def sift(settings: Settings, data: Data) -> SieveResult:
         methods={name: known[name] for name in settings.methods},
         horizons=settings.horizons,
         seed=settings.seed,
+        executor=executor,
         progress=bar,
     )
     return replace(result, judged_on=data.judged_on)

@@ -110,6 +110,7 @@ class Settings:
     methods: tuple[str, ...] = _setting(some_of("I", "II", "III", "IV"), ("I", "IV"))
     seed: int = _setting(whole, 0)
     out: str = _setting(text, "result")
+    scheduler: str | None = _setting(text, None)
 
     def updated(self, values: Mapping[str, Any], source: str) -> Settings:
         """Return the settings with some replaced by `values`, checked; `source` names where they come from.

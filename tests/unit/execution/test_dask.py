@@ -178,3 +178,32 @@ def test_a_scheduler_without_workers():
         pytest.raises(KoopsieveError, match="has no workers"),
     ):
         list(DaskExecutor(client).map(double, [1, 2]))
+
+
+def test_the_command_line_takes_an_address(client, tmp_path, monkeypatch, capsys):
+    import json
+    import sys
+    import warnings
+
+    from koopsieve.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() replaces it
+
+    def koopsieve(*arguments):
+        monkeypatch.setattr(sys, "argv", ["koopsieve", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, capsys.readouterr().err
+
+    assert koopsieve("example", "--samples", "400")[0] == 0
+    reduce = ["reduce", "bench.csv", "--states", "y", "--inputs", "u", "--time", "t", "--kernels", "3"]
+    reduce += ["--horizons", "1,5", "--methods", "I"]
+    assert koopsieve(*reduce, "--out", "here")[0] == 0
+    assert koopsieve(*reduce, "--out", "there", "--scheduler", client.scheduler.address)[0] == 0
+    here, there = (json.loads((tmp_path / name / "summary.json").read_text()) for name in ("here", "there"))
+    assert here["observables"] == there["observables"]
+    code, said = koopsieve(*reduce, "--out", "nowhere", "--scheduler", "tcp://127.0.0.1:9")
+    assert code == 2
+    assert "No Dask scheduler answered at 'tcp://127.0.0.1:9'" in " ".join(said.split())
+    assert not (tmp_path / "nowhere").exists()
