@@ -16,9 +16,18 @@ from koopsieve.dictionary import (
     States,
     Transformer,
 )
-from koopsieve.identify import STLSQ, HorizonSieve, LeastSquares, SparseBayes, SpikeSlab, SpikeSlabPrior
+from koopsieve.identify import (
+    STLSQ,
+    HorizonLeastSquares,
+    HorizonSieve,
+    LeastSquares,
+    SparseBayes,
+    SpikeSlab,
+    SpikeSlabPrior,
+)
 from koopsieve.metrics import horizon_nmse, nmse
-from koopsieve.model import LiftedModel
+from koopsieve.model import LiftedModel, stabilise
+from koopsieve.path import GraphSieve, SievePath, sieve_path
 from koopsieve.reduction import reduce
 from koopsieve.regression import compress
 from koopsieve.workflow import reduce_and_refit
@@ -31,6 +40,8 @@ __all__ = [
     "Constant",
     "Fourier",
     "Function",
+    "GraphSieve",
+    "HorizonLeastSquares",
     "HorizonSieve",
     "KoopmanSieve",
     "KoopsieveError",
@@ -40,6 +51,7 @@ __all__ = [
     "Monomials",
     "PeriodicSquaredExponential",
     "RandomFourier",
+    "SievePath",
     "SparseBayes",
     "SpikeSlab",
     "SpikeSlabPrior",
@@ -55,6 +67,8 @@ __all__ = [
     "nmse",
     "reduce",
     "reduce_and_refit",
+    "sieve_path",
+    "stabilise",
 ]
 
 

@@ -3,6 +3,7 @@
 from koopsieve.identify.estimate import Estimate, Identifier, Status
 from koopsieve.identify.groups import interchangeable_groups
 from koopsieve.identify.horizon import HorizonEstimate, HorizonSieve
+from koopsieve.identify.horizon_refit import HorizonLeastSquares
 from koopsieve.identify.in_batches import identify_in_batches
 from koopsieve.identify.least_squares import LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
@@ -16,6 +17,7 @@ __all__ = [
     "STLSQ",
     "Estimate",
     "HorizonEstimate",
+    "HorizonLeastSquares",
     "HorizonSieve",
     "Identifier",
     "LeastSquares",

@@ -167,6 +167,11 @@ class HorizonSieve:
             for size in wanted
         )
 
+    def path(self, statistics: RegressionStatistics, steps: int) -> tuple[HorizonEstimate, ...]:
+        """Find the best sets of about `steps` sizes, evenly spaced in their logarithm from the outputs to all."""
+        least, most = int(np.sum(own_observables(required_ahead(statistics)))), len(statistics.observables)
+        return self.sizes(statistics, [round(size) for size in np.geomspace(max(least, 1), most, steps)])
+
     def _search(self, statistics: RegressionStatistics) -> FlagSearch:
         ahead = required_ahead(statistics)
         problem = horizon_problem(statistics, self.emphasis)

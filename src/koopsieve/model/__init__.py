@@ -3,5 +3,6 @@
 from koopsieve.model.lifted import LiftedModel
 from koopsieve.model.rollout import Ahead
 from koopsieve.model.spectrum import Modes
+from koopsieve.model.stability import stabilise
 
-__all__ = ["Ahead", "LiftedModel", "Modes"]
+__all__ = ["Ahead", "LiftedModel", "Modes", "stabilise"]

@@ -1,6 +1,7 @@
 """The systems of the paper's results section, simulated: functions from a seed to arrays of samples."""
 
 from koopsieve.experiments.systems.lorenz_attractor import lorenz
+from koopsieve.experiments.systems.oscillators import duffing, random_drive, van_der_pol
 from koopsieve.experiments.systems.surface_vehicle_model import (
     HERON,
     HERON_QUADRATIC,
@@ -15,8 +16,11 @@ __all__ = [
     "HERON_QUADRATIC",
     "CircuitRecord",
     "SurfaceVehicle",
+    "duffing",
     "lorenz",
+    "random_drive",
     "random_thrust",
     "surface_vehicle",
+    "van_der_pol",
     "wiener_hammerstein",
 ]

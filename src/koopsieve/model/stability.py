@@ -1,0 +1,87 @@
+"""A model whose predictions cannot grow without bound, with little change to the one-step fit.
+
+Stage six. Eigenvalues of A outside a circle are moved radially onto it, their eigenvectors kept, and B is fitted anew
+(least squares one step ahead) to the A that results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.model.lifted import LiftedModel
+from koopsieve.model.spectrum import spectral_radius
+from koopsieve.regression import RegressionStatistics
+
+ROUNDING = 1e-9  # a spectral radius this far above the bound is rounding, not growth
+
+
+def stabilise(model: LiftedModel, statistics: RegressionStatistics, radius: float = 1.0) -> LiftedModel:
+    """Return the model with no eigenvalue outside the circle of the given radius.
+
+    Parameters
+    ----------
+    model : LiftedModel
+    statistics : RegressionStatistics
+        What the model was identified from; B is refitted to them.
+    radius : float
+        Largest absolute eigenvalue allowed. One keeps constants and undamped oscillations, below one all motion dies
+        out when inputs cease.
+
+    Returns
+    -------
+    LiftedModel
+        The same object if there was nothing to do.
+
+    Raises
+    ------
+    KoopsieveError
+        If the radius is not positive, the matrix is not finite, or the statistics are of other observables.
+    """
+    if not (np.isfinite(radius) and radius > 0):
+        raise KoopsieveError(f"radius must be a positive number. Got {radius}.")
+    if statistics.observables != model.names:
+        raise KoopsieveError(
+            f"The statistics are not of this model's observables. Expected {list(model.names)[:5]}…, got "
+            f"{list(statistics.observables)[:5]}…. Pass statistics.select(retained)."
+        )
+    if not np.isfinite(model.A).all():
+        raise KoopsieveError("The model's A is not finite, so it cannot be stabilised. Identify it again.")
+    if model.spectral_radius <= radius * (1 + ROUNDING):
+        return model
+    A = inside(model.A, radius, _scale(statistics))
+    L = len(A)
+    gap = statistics.S - statistics.R[:, :L] @ A.T
+    B: FloatArray = np.asarray(np.linalg.lstsq(statistics.R[:, L:], gap, rcond=None)[0].T, dtype=float)
+    left = statistics.leftover + np.sum((gap - statistics.R[:, L:] @ B.T) ** 2, axis=0)
+    return replace(model, A=A, B=B, noise_variance=left / max(statistics.rows, 1.0))
+
+
+def inside(A: FloatArray, radius: float, scale: FloatArray | None = None) -> FloatArray:
+    """Return A with eigenvalues outside the circle moved onto it; `scale` is the size of each coordinate.
+
+    Where the eigenvectors are too nearly dependent to be told apart the whole matrix is shrunk instead.
+    """
+    size = np.ones(len(A)) if scale is None else scale
+    balanced = A / size[:, None] * size
+    values, vectors = np.linalg.eig(balanced)
+    modulus = np.abs(values)
+    clipped = values * np.minimum(1, radius / np.maximum(modulus, radius))
+    try:
+        moved = np.real(np.linalg.solve(vectors.T, (vectors * clipped).T).T)
+    except np.linalg.LinAlgError:
+        moved = balanced
+    reached = spectral_radius(moved)
+    if not reached <= radius * (1 + ROUNDING):
+        moved = (balanced if not np.isfinite(reached) or reached > modulus.max() else moved).copy()
+        moved *= radius / spectral_radius(moved)
+    result: FloatArray = moved * size[:, None] / size
+    return result
+
+
+def _scale(statistics: RegressionStatistics) -> FloatArray:
+    """Return the root mean square of each observable, up to a common factor; one where it is zero."""
+    norm = np.linalg.norm(statistics.R[:, : len(statistics.observables)], axis=0)
+    return np.where(norm > 0, norm, 1.0)

@@ -1,0 +1,133 @@
+"""What a sieve must offer to be swept from generous to strict, and the paper's own sieve in that form.
+
+`HorizonSieve` (in `koopsieve.identify`) sweeps sizes. `GraphSieve` sweeps the prior odds of the paper's spike and slab
+and takes the ancestors of the outputs in the graph that results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from koopsieve._types import IndexArray, KoopsieveError
+from koopsieve.identify import Estimate, SpikeSlab, Start
+from koopsieve.reduction import reduce
+from koopsieve.regression import RegressionStatistics
+
+
+class Candidate(Protocol):
+    """A dictionary on the path."""
+
+    @property
+    def retained(self) -> IndexArray:
+        """Increasing indices of the observables kept."""
+        ...
+
+    @property
+    def elbo(self) -> float:
+        """Bound of the evidence for it."""
+        ...
+
+
+class Sieve(Protocol):
+    """Anything that gives a family of dictionaries of different sizes."""
+
+    def path(self, statistics: RegressionStatistics, steps: int) -> Sequence[Candidate]:
+        """Return about `steps` candidates, the smallest first, from statistics that hold horizons."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class GraphCandidate:
+    """What the paper's reduction kept at one strictness.
+
+    Parameters
+    ----------
+    retained : array of int
+        Increasing indices.
+    elbo : float
+        Sum of the targets' bounds.
+    worth : float
+        The strictness: see `SpikeSlabPrior.worth`.
+    estimate : Estimate
+        The inclusion probabilities behind it.
+    """
+
+    retained: IndexArray
+    elbo: float
+    worth: float
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class GraphSieve:
+    """The paper's sieve, swept: spike and slab one step ahead, then the ancestors of the outputs.
+
+    The prior odds go from generous to strict by `SpikeSlabPrior.worth`, each inference warm-started from the one
+    before. Half of the steps are spaced evenly in log worth; the others go where neighbours differ most in size.
+
+    Parameters
+    ----------
+    identifier : SpikeSlab
+        Its prior's `worth` is replaced along the path; its starts are used for the first step only.
+    threshold : float
+        Inclusion from which one observable counts as driving another.
+    generous, strict : float
+        The ends of the sweep.
+    """
+
+    identifier: SpikeSlab = field(default_factory=lambda: SpikeSlab(starts=(Start.RIDGE,)))
+    threshold: float = 0.1
+    generous: float = 1e-2
+    strict: float = 30.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.generous < self.strict < np.inf:
+            raise KoopsieveError(
+                f"The sweep goes from generous to strict, both positive. Got {self.generous} to {self.strict}."
+            )
+
+    def path(self, statistics: RegressionStatistics, steps: int) -> tuple[GraphCandidate, ...]:
+        """Return one candidate per different set, the smallest first."""
+        found: list[GraphCandidate] = []
+        for worth in np.geomspace(self.generous, self.strict, max(2, (steps + 1) // 2)):
+            found.append(self._candidate(statistics, float(worth), found[-1] if found else None))
+        while len(found) < steps:
+            jumps = [len(a.retained) - len(b.retained) for a, b in pairwise(found)]
+            widest = int(np.argmax(np.abs(jumps)))
+            if abs(jumps[widest]) <= 1 or found[widest + 1].worth < 1.001 * found[widest].worth:
+                break
+            between = float(np.sqrt(found[widest].worth * found[widest + 1].worth))
+            found.insert(widest + 1, self._candidate(statistics, between, found[widest]))
+        return _different(found)
+
+    def _candidate(
+        self, statistics: RegressionStatistics, worth: float, before: GraphCandidate | None
+    ) -> GraphCandidate:
+        identifier = replace(self.identifier, prior=replace(self.identifier.prior, worth=worth))
+        if before is None:
+            estimate = identifier.identify(statistics)
+        else:
+            estimate = replace(identifier, starts=(Start.ZERO,)).identify(statistics, start=before.estimate)
+        outputs = output_indices(statistics)
+        retained = reduce(estimate.inclusion, outputs, self.threshold).retained
+        return GraphCandidate(retained, float(np.sum(estimate.elbo)), worth, estimate)
+
+
+def output_indices(statistics: RegressionStatistics) -> IndexArray:
+    """Return the observables that are the outputs themselves."""
+    if statistics.ahead is None:
+        raise KoopsieveError("A path needs statistics with horizons. Compress with horizons=[…].")
+    return np.flatnonzero(np.isin(np.array(statistics.observables), np.array(statistics.ahead.outputs)))
+
+
+def _different(found: list[GraphCandidate]) -> tuple[GraphCandidate, ...]:
+    """Return each set once, the one that came with the most generous odds, the smallest first."""
+    unique: dict[tuple[int, ...], GraphCandidate] = {}
+    for candidate in found:
+        unique.setdefault(tuple(candidate.retained.tolist()), candidate)
+    return tuple(sorted(unique.values(), key=lambda candidate: (len(candidate.retained), candidate.worth)))

@@ -1,0 +1,83 @@
+"""Refitting one candidate dictionary: the refit that predicts best on validation windows, stabilised if it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve.data import Trajectories
+from koopsieve.dictionary import Dictionary
+from koopsieve.identify import HorizonLeastSquares, Identifier, LeastSquares
+from koopsieve.model import LiftedModel, stabilise
+from koopsieve.model.stability import ROUNDING
+from koopsieve.path.validation import WindowErrors, window_errors
+from koopsieve.regression import RegressionStatistics
+
+LONG = 1000  # steps that a model must predict without overflow
+_COST = 0.02  # mean logarithm of the error that stability may cost
+
+
+@dataclass(frozen=True, eq=False)
+class Refitted:
+    """A model, its validation errors, the name of the refit, and what was done about stability, in words."""
+
+    model: LiftedModel
+    errors: WindowErrors
+    refit: str
+    status: str
+
+
+@dataclass(frozen=True, eq=False)
+class Refitter:
+    """What every candidate is refitted with and judged on.
+
+    Parameters
+    ----------
+    validation : Trajectories
+    horizons : tuple of int
+    refits : mapping from name to Identifier
+    stable : bool
+        Whether to stabilise models where that costs no accuracy.
+    """
+
+    validation: Trajectories
+    horizons: tuple[int, ...]
+    refits: Mapping[str, Identifier]
+    stable: bool
+
+    def __call__(self, statistics: RegressionStatistics, dictionary: Dictionary) -> Refitted:
+        """Return the best refit of the dictionary behind the statistics."""
+        return min((self._one(name, statistics, dictionary) for name in self.refits), key=lambda one: one.errors.score)
+
+    def _one(self, name: str, statistics: RegressionStatistics, dictionary: Dictionary) -> Refitted:
+        estimate = self.refits[name].identify(statistics)
+        model = LiftedModel.from_estimate(estimate, dictionary, dt=self.validation.dt)
+        plain = Refitted(model, self._errors(model), name, "")
+        radius = model.spectral_radius
+        if not self.stable or radius <= 1 + ROUNDING:
+            return plain
+        calmed = stabilise(model, statistics)
+        return self._calmer(plain, Refitted(calmed, self._errors(calmed), name, ""), radius)
+
+    def _calmer(self, plain: Refitted, calmed: Refitted, radius: float) -> Refitted:
+        """Return the stabilised model unless it predicts worse and the other does not overflow."""
+        price = calmed.errors.score - plain.errors.score
+        overflows = not LONG * np.log(radius) < np.log(np.finfo(float).max) / 2
+        if price <= _COST or overflows or np.isnan(price):
+            told = f"Stabilised: the spectral radius was {radius:.6f}, now {calmed.model.spectral_radius:.6f}."
+            return Refitted(calmed.model, calmed.errors, calmed.refit, told)
+        told = (
+            f"Not stabilised: the spectral radius is {radius:.6f}, and moving it to 1 would multiply the validation "
+            f"error by {np.exp(price):.2f}."
+        )
+        return Refitted(plain.model, plain.errors, plain.refit, told)
+
+    def _errors(self, model: LiftedModel) -> WindowErrors:
+        return window_errors(model, self.validation, self.horizons)
+
+
+def default_refits() -> dict[str, Identifier]:
+    """Return least squares one step ahead, and over the horizons."""
+    return {"one step": LeastSquares(), "horizons": HorizonLeastSquares()}

@@ -1,0 +1,238 @@
+"""The path: dictionaries from large to small, each refitted and judged, and the smallest that is as good as the best.
+
+Comes in: a sieve, training trajectories and a dictionary. Goes out: a frozen `SievePath`. No prior has to be tuned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.data import Trajectories
+from koopsieve.dictionary import Block, Dictionary
+from koopsieve.execution import Executor, Progress, silent
+from koopsieve.identify import HorizonSieve, Identifier
+from koopsieve.model import LiftedModel
+from koopsieve.path.family import Sieve
+from koopsieve.path.refits import Refitter, default_refits
+from koopsieve.regression import RegressionStatistics, compress
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """One dictionary of the path.
+
+    Parameters
+    ----------
+    retained : array of int
+        Increasing indices of the observables kept.
+    names : tuple of str
+        Their names.
+    elbo : float
+        The sieve's bound of the evidence for it.
+    error, standard_error : array, shape (len(horizons),)
+        Mean NMSE over the outputs on the validation windows, and its standard error over blocks of windows.
+    model : LiftedModel
+        Refitted on the training data.
+    refit : str
+        Which refit predicted best.
+    status : str
+        What was done about stability; empty if there was nothing to do.
+    """
+
+    retained: IndexArray
+    names: tuple[str, ...]
+    elbo: float
+    error: FloatArray
+    standard_error: FloatArray
+    model: LiftedModel
+    refit: str
+    status: str
+
+    @property
+    def size(self) -> int:
+        """Number of observables kept."""
+        return len(self.retained)
+
+
+@dataclass(frozen=True, eq=False)
+class SievePath:
+    """A family of dictionaries of increasing size, with the default choice.
+
+    Parameters
+    ----------
+    points : tuple of PathPoint
+        The smallest first.
+    horizons : tuple of int
+        Steps ahead at which errors are given.
+    chosen : int
+        Index of the smallest dictionary whose error is, at every horizon, within one standard error of the best.
+    dictionary : Dictionary
+        The full one.
+    statistics : RegressionStatistics
+        Of the training data, for the full dictionary, with horizons.
+    validation : Trajectories
+        What errors were measured on.
+    """
+
+    points: tuple[PathPoint, ...]
+    horizons: tuple[int, ...]
+    chosen: int
+    dictionary: Dictionary
+    statistics: RegressionStatistics
+    validation: Trajectories
+
+    @property
+    def choice(self) -> PathPoint:
+        """The chosen point."""
+        return self.points[self.chosen]
+
+    @property
+    def model(self) -> LiftedModel:
+        """The chosen model."""
+        return self.choice.model
+
+    @property
+    def retained(self) -> IndexArray:
+        """Indices of the observables of the chosen dictionary."""
+        return self.choice.retained
+
+    @property
+    def retained_names(self) -> tuple[str, ...]:
+        """Names of the observables of the chosen dictionary."""
+        return self.choice.names
+
+    @property
+    def sizes(self) -> IndexArray:
+        """Number of observables of every point."""
+        return np.array([point.size for point in self.points], dtype=np.intp)
+
+    @property
+    def elbo(self) -> FloatArray:
+        """The sieve's bound of the evidence for every point."""
+        return np.array([point.elbo for point in self.points])
+
+    @property
+    def error(self) -> FloatArray:
+        """NMSE, shape (points, horizons)."""
+        return np.stack([point.error for point in self.points])
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the NMSE, shape (points, horizons)."""
+        return np.stack([point.standard_error for point in self.points])
+
+    def describe(self) -> str:
+        """Say in words what was chosen and why."""
+        choice, full = self.choice, self.dictionary.size
+        errors = ", ".join(f"{e:.2g} at {h}" for e, h in zip(choice.error, self.horizons, strict=True))
+        text = f"{choice.size} of {full} observables kept (refit: {choice.refit}); validation NMSE {errors}."
+        if choice.size > full / 2:
+            text += " The data ask for most of this dictionary: fewer observables predict worse."
+        return f"{text} {choice.status}".strip()
+
+
+def sieve_path(
+    sieve: Sieve | None,
+    train: Trajectories,
+    dictionary: Block | Dictionary,
+    *,
+    validation: Trajectories | None = None,
+    horizons: Sequence[int] = (1, 10, 50),
+    steps: int = 20,
+    refits: Mapping[str, Identifier] | None = None,
+    stable: bool = True,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Progress = silent,
+) -> SievePath:
+    """Sift a dictionary from generous to strict, refit and judge every step, and choose.
+
+    Parameters
+    ----------
+    sieve : HorizonSieve, GraphSieve, or any Sieve; None for HorizonSieve()
+        Gives the family of dictionaries.
+    train : Trajectories
+        What models learn from.
+    dictionary : Block or Dictionary
+        A recipe is fitted to the training data.
+    validation : Trajectories, optional
+        What models are judged on. Left out, a quarter of `train` is held out (whole episodes, or the end of a single
+        one), so that no window straddles the two.
+    horizons : sequence of int
+        Steps ahead that matter; used for the evidence, the refit and the errors.
+    steps : int
+        Number of dictionaries on the path, about.
+    refits : mapping from name to Identifier, optional
+        Each dictionary gets the one that predicts best; by default least squares one step ahead and over the horizons.
+    stable : bool
+        Move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows.
+    seed : int
+        Fits the dictionary.
+    executor, progress
+        See `compress`.
+
+    Returns
+    -------
+    SievePath
+
+    Raises
+    ------
+    KoopsieveError
+        If there are no horizons, they do not fit the data, or `steps` is below 2.
+    """
+    if steps < 2:
+        raise KoopsieveError(f"A path has at least 2 steps. Got {steps}.")
+    learn, judge = (train, validation) if validation is not None else train.split(0.75)
+    phi = dictionary.fit(learn, seed=seed) if isinstance(dictionary, Block) else dictionary
+    wanted = tuple(sorted({int(h) for h in horizons}))
+    if not wanted:
+        raise KoopsieveError("horizons is empty. Expected at least one number of steps, such as [1, 10, 50].")
+    statistics = compress(learn, phi, horizons=wanted, executor=executor, progress=progress)
+    candidates = (HorizonSieve() if sieve is None else sieve).path(statistics, steps)
+    refitter = Refitter(judge, wanted, default_refits() if refits is None else refits, stable)
+    points = []
+    for candidate in progress(candidates, "Refitting", len(candidates)):
+        small, lifting = statistics.select(candidate.retained), phi.select(candidate.retained)
+        best = refitter(small, lifting)
+        errors = best.errors
+        points.append(
+            PathPoint(
+                candidate.retained,
+                lifting.names,
+                candidate.elbo,
+                errors.error,
+                errors.standard_error,
+                best.model,
+                best.refit,
+                best.status,
+            )
+        )
+    error, spread = np.stack([p.error for p in points]), np.stack([p.standard_error for p in points])
+    return SievePath(tuple(points), wanted, choose(error, spread), phi, statistics, judge)
+
+
+def choose(error: FloatArray, standard_error: FloatArray) -> int:
+    """Return the first row that is, in every column, within one standard error of the column's best.
+
+    Parameters
+    ----------
+    error, standard_error : array, shape (points, horizons)
+        The smallest dictionary first. The standard error that counts is that of the best; nan counts as zero.
+
+    Returns
+    -------
+    int
+        If no row is as good as the best at every horizon, the first among those that miss least, where a miss is the
+        largest logarithm of error over allowed error.
+    """
+    best = np.argmin(np.where(np.isnan(error), np.inf, error), axis=0)
+    columns = np.arange(error.shape[1])
+    allowed = error[best, columns] + np.nan_to_num(standard_error[best, columns], nan=0.0, posinf=0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        miss = np.max(np.log(error) - np.log(allowed), axis=1)
+    miss = np.where(np.isnan(miss), np.inf, miss)
+    return int(np.argmax(miss <= max(0.0, float(miss.min()))))
