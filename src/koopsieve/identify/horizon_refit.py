@@ -42,7 +42,7 @@ class HorizonLeastSquares:
     """
 
     tie: float = 10.0
-    emphasis: float = 0.0
+    emphasis: float = 0.5
     iterations: int = 100
 
     def __post_init__(self) -> None:

@@ -40,16 +40,20 @@ class Refitter:
     refits : mapping from name to Identifier
     stable : bool
         Whether to stabilise models where that costs no accuracy.
+    emphasis : float
+        How much more long horizons count when models are ranked: see `WindowErrors.score`.
     """
 
     validation: Trajectories
     horizons: tuple[int, ...]
     refits: Mapping[str, Identifier]
-    stable: bool
+    stable: bool = True
+    emphasis: float = 0.5
 
     def __call__(self, statistics: RegressionStatistics, dictionary: Dictionary) -> Refitted:
         """Return the best refit of the dictionary behind the statistics."""
-        return min((self._one(name, statistics, dictionary) for name in self.refits), key=lambda one: one.errors.score)
+        found = (self._one(name, statistics, dictionary) for name in self.refits)
+        return min(found, key=lambda one: one.errors.score(self.emphasis))
 
     def _one(self, name: str, statistics: RegressionStatistics, dictionary: Dictionary) -> Refitted:
         estimate = self.refits[name].identify(statistics)
@@ -63,7 +67,7 @@ class Refitter:
 
     def _calmer(self, plain: Refitted, calmed: Refitted, radius: float) -> Refitted:
         """Return the stabilised model unless it predicts worse and the other does not overflow."""
-        price = calmed.errors.score - plain.errors.score
+        price = calmed.errors.score(self.emphasis) - plain.errors.score(self.emphasis)
         overflows = not LONG * np.log(radius) < np.log(np.finfo(float).max) / 2
         if price <= _COST or overflows or np.isnan(price):
             told = f"Stabilised: the spectral radius was {radius:.6f}, now {calmed.model.spectral_radius:.6f}."

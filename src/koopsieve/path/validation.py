@@ -34,11 +34,13 @@ class WindowErrors:
     error: FloatArray
     standard_error: FloatArray
 
-    @property
-    def score(self) -> float:
-        """Mean logarithm of the error over the horizons: what models of one size are ranked by; inf if one diverges."""
-        with np.errstate(divide="ignore"):
-            return float(np.mean(np.log(np.maximum(self.error, 1e-300))))
+    def score(self, emphasis: float) -> float:
+        """Return the mean logarithm of the error, horizon h weighted as h to the power `emphasis`; inf if one diverges.
+
+        Models of one size are ranked by it: a logarithm, because errors differ by orders of magnitude over horizons.
+        """
+        weight = np.asarray(self.horizons, dtype=float) ** emphasis
+        return float(weight @ np.log(np.maximum(self.error, 1e-300)) / np.sum(weight))
 
 
 def window_errors(model: LiftedModel, trajectories: Trajectories, horizons: Sequence[int]) -> WindowErrors:

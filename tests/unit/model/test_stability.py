@@ -1,0 +1,77 @@
+"""Stabilising a model: inside the circle, unchanged where it was, and as little worse as promised."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from koopsieve import KoopsieveError, LeastSquares, LiftedModel, States, Trajectories, compress, stabilise
+from koopsieve.model.stability import inside
+
+
+@given(seed=st.integers(0, 10**6), size=st.integers(1, 8), radius=st.sampled_from([0.5, 1.0]))
+def test_no_eigenvalue_stays_outside_and_those_inside_do_not_move(seed, size, radius):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(size, size))
+    before, after = np.linalg.eigvals(A), np.linalg.eigvals(inside(A, radius))
+    assert np.max(np.abs(after)) <= radius * (1 + 1e-8)
+    for value in before[np.abs(before) < radius]:
+        assert np.min(np.abs(after - value)) < 1e-6
+
+
+def test_a_defective_matrix_is_shrunk():
+    A = np.array([[1.5, 1.0], [0.0, 1.5]])
+    assert np.max(np.abs(np.linalg.eigvals(inside(A, 1.0)))) <= 1 + 1e-8
+
+
+def test_units_do_not_matter():
+    rng = np.random.default_rng(0)
+    A, scale = rng.normal(size=(4, 4)), 10.0 ** np.array([-6, -2, 3, 6])
+    scaled = inside(A * scale[:, None] / scale, 1.0, scale)
+    np.testing.assert_allclose(scaled / scale[:, None] * scale, inside(A, 1.0), atol=1e-9)
+
+
+def growing(inputs=1):
+    rng = np.random.default_rng(1)
+    u = rng.normal(size=(60, inputs))
+    x = np.zeros((61, 2))
+    for k in range(60):
+        x[k + 1] = [[1.05, 0.1], [0.0, 0.8]] @ x[k] + u[k].sum() * np.array([0.2, 1.0])
+    x += 0.01 * rng.normal(size=x.shape)
+    data = Trajectories.from_arrays(x, u)
+    phi = States().fit(data)
+    statistics = compress(data, phi)
+    return LiftedModel.from_estimate(LeastSquares().identify(statistics), phi), statistics
+
+
+def test_the_input_matrix_is_refitted_to_the_new_dynamics():
+    model, statistics = growing()
+    calm = stabilise(model, statistics)
+    assert model.spectral_radius > 1.01
+    assert calm.spectral_radius <= 1 + 1e-9
+
+    def misfit(A, B):
+        return np.sum((statistics.S - statistics.R @ np.hstack([A, B]).T) ** 2)
+
+    assert misfit(calm.A, calm.B) < misfit(calm.A, model.B)
+    direction = np.ones_like(calm.B)
+    assert all(misfit(calm.A, calm.B + step * direction) > misfit(calm.A, calm.B) for step in (-1e-3, 1e-3))
+    np.testing.assert_allclose(
+        calm.noise_variance * statistics.rows,
+        statistics.leftover + np.sum((statistics.S - statistics.R @ np.hstack([calm.A, calm.B]).T) ** 2, axis=0),
+    )
+
+
+def test_a_stable_model_is_returned_as_it_is():
+    model, statistics = growing()
+    calm = stabilise(model, statistics)
+    assert stabilise(calm, statistics) is calm
+    assert stabilise(model, statistics, radius=2.0) is model
+
+
+def test_what_cannot_be_meant_is_refused():
+    model, statistics = growing()
+    with pytest.raises(KoopsieveError, match="radius"):
+        stabilise(model, statistics, radius=0.0)
+    with pytest.raises(KoopsieveError, match="observables"):
+        stabilise(model, statistics.select([0]))
