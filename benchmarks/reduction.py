@@ -30,6 +30,7 @@ from reduction_systems import Problem, problems
 
 from koopsieve import HorizonSieve, LeastSquares, LiftedModel, compress, horizon_nmse, sieve_path
 from koopsieve.path.refits import LONG, Refitter, default_refits
+from koopsieve.path.sieve_path import filled
 
 SYSTEMS = ("lorenz", "duffing", "van-der-pol", "surface-vehicle", "wiener-hammerstein")
 SIEVE = "horizon sieve"
@@ -69,7 +70,7 @@ class Bench:
     def rows(self) -> list[Row]:
         problem = self.problem
         phi = problem.recipe().fit(problem.train, seed=0)
-        statistics = compress(problem.train, phi, horizons=problem.horizons)
+        statistics = compress(problem.train, phi, horizons=filled(problem.shown))
         full = self._refitted(statistics, phi)
         plain = LiftedModel.from_estimate(LeastSquares().identify(statistics), phi, dt=problem.train.dt)
         found = [self._row("all", "everything, least squares", plain, 0.0), self._row("all", "everything", full, 0.0)]
@@ -109,7 +110,7 @@ class Bench:
                 problem.train,
                 problem.recipe(),
                 validation=problem.validation,
-                horizons=problem.horizons,
+                horizons=problem.shown,
                 refits={"one step": LeastSquares()} if self.one_step else None,
             )
         )
@@ -141,13 +142,13 @@ class Bench:
         for width in problem.coefficients:
             phi = problem.recipe(size - outputs - 1, (width,)).fit(problem.train, seed=0)
             phi = phi.select([*problem.train.outputs, *range(states, phi.size)])
-            found.append(self._refitter()(compress(problem.train, phi, horizons=problem.horizons), phi))
+            found.append(self._refitter()(compress(problem.train, phi, horizons=filled(problem.shown)), phi))
         best = min(found, key=lambda one: one.errors.score(0.5))
         return self._row(str(size), "fresh k-means kernels", best.model, time.perf_counter() - begun)
 
     def _refitter(self) -> Refitter:
         refits = {"one step": LeastSquares()} if self.one_step else default_refits()
-        return Refitter(self.problem.validation, self.problem.horizons, refits, stable=True)
+        return Refitter(self.problem.validation, self.problem.shown, refits)
 
     def _refitted(self, statistics, dictionary) -> LiftedModel:
         return self._refitter()(statistics, dictionary).model

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -163,7 +164,8 @@ def sieve_path(
         What models are judged on. Left out, a quarter of `train` is held out (whole episodes, or the end of a single
         one), so that no window straddles the two.
     horizons : sequence of int
-        Steps ahead that matter; used for the evidence, the refit and the errors.
+        Steps ahead that matter: models are judged and chosen at these. Evidence and refit also look at some between
+        them (see `filled`), so that nothing strange happens there.
     steps : int
         Number of dictionaries on the path, about.
     refits : mapping from name to Identifier, optional
@@ -191,7 +193,7 @@ def sieve_path(
     wanted = tuple(sorted({int(h) for h in horizons}))
     if not wanted:
         raise KoopsieveError("horizons is empty. Expected at least one number of steps, such as [1, 10, 50].")
-    statistics = compress(learn, phi, horizons=wanted, executor=executor, progress=progress)
+    statistics = compress(learn, phi, horizons=filled(wanted), executor=executor, progress=progress)
     candidates = (HorizonSieve() if sieve is None else sieve).path(statistics, steps)
     refitter = Refitter(judge, wanted, default_refits() if refits is None else refits, stable)
     points = []
@@ -213,6 +215,21 @@ def sieve_path(
         )
     error, spread = np.stack([p.error for p in points]), np.stack([p.standard_error for p in points])
     return SievePath(tuple(points), wanted, choose(error, spread), phi, statistics, judge)
+
+
+def filled(horizons: Sequence[int]) -> tuple[int, ...]:
+    """Return the horizons with 1 and with as many between them as leave no gap wider than about threefold.
+
+    Examples
+    --------
+    >>> filled([10, 50])
+    (1, 3, 10, 22, 50)
+    """
+    found = sorted({1, *(int(h) for h in horizons)})
+    for low, high in pairwise(tuple(found)):
+        pieces = int(np.ceil(np.log(high / low) / np.log(3.3)))
+        found += [round(low * (high / low) ** (i / pieces)) for i in range(1, pieces)]
+    return tuple(sorted(set(found)))
 
 
 def choose(error: FloatArray, standard_error: FloatArray) -> int:

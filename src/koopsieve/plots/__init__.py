@@ -5,6 +5,7 @@ from koopsieve.plots.error import plot_error_against_horizon
 from koopsieve.plots.figure import new_axes, save_figure
 from koopsieve.plots.graph import plot_graph
 from koopsieve.plots.inclusion import plot_inclusion
+from koopsieve.plots.path import plot_path
 from koopsieve.plots.prediction import plot_prediction
 from koopsieve.plots.summary import plot_summary
 
@@ -14,6 +15,7 @@ __all__ = [
     "plot_error_against_horizon",
     "plot_graph",
     "plot_inclusion",
+    "plot_path",
     "plot_prediction",
     "plot_summary",
     "save_figure",
