@@ -89,7 +89,7 @@ class HorizonSieve:
     emphasis : float
         The evidence of the targets at horizon h is weighted in proportion to h to this power. 0 treats all horizons
         alike, which mostly speaks for the short ones, where noise is small and differences are certain; raising it
-        favours sets that predict far ahead.
+        favours sets that predict far ahead. The default was set by `benchmarks/reduction.py`.
     rounds : int
         Updates of weights and precisions after every move.
     tries : int
@@ -101,7 +101,7 @@ class HorizonSieve:
     """
 
     prior: SpikeSlabPrior = field(default_factory=lambda: SpikeSlabPrior(worth=0.0))
-    emphasis: float = 0.5
+    emphasis: float = 1.0
     rounds: int = 2
     tries: int = 5
     exchanges: int = 20

@@ -131,8 +131,8 @@ class SievePath:
         choice, full = self.choice, self.dictionary.size
         errors = ", ".join(f"{e:.2g} at {h}" for e, h in zip(choice.error, self.horizons, strict=True))
         text = f"{choice.size} of {full} observables kept (refit: {choice.refit}); validation NMSE {errors}."
-        if choice.size > full / 2:
-            text += " The data ask for most of this dictionary: fewer observables predict worse."
+        if choice.size > full / 4:
+            text += " The data ask for this much of the dictionary: with fewer the error is above one standard error."
         return f"{text} {choice.status}".strip()
 
 
