@@ -24,7 +24,7 @@ class System(StrEnum):
 def reproduce(
     system: Annotated[System, typer.Argument(help="Which experiment of the paper.")],
     out: Annotated[Path, typer.Option(help="Folder for summaries, tables and figures; runs found there are kept.")],
-    runs: Annotated[int | None, typer.Option(min=1, help="Monte Carlo runs per noise level [paper: 25].")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Monte Carlo runs per noise level (paper: 25).")] = None,
     data: Annotated[
         Path | None,
         typer.Option(help="Folder with the measured Wiener-Hammerstein records.", envvar="KOOPSIEVE_DATA"),
@@ -32,7 +32,7 @@ def reproduce(
     seed: Annotated[int, typer.Option(min=0, help="Decides everything random.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="3 runs and fewer noise levels.")] = False,
     as_published: Annotated[bool, typer.Option("--as-published", help="Method IV by the paper's own updates.")] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes [one per core].")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes (default: one per core).")] = None,
 ) -> None:
     """Rerun the paper's experiments; tables and figures stand beside the paper's own numbers.
 

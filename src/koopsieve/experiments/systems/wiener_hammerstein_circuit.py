@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import signal
 
 from koopsieve._types import FloatArray
 
@@ -46,6 +45,8 @@ def wiener_hammerstein(
     process_noise, measurement_noise : float
         Standard deviations in volt; the first enters before the saturation.
     """
+    from scipy import signal  # here, because it takes a second to import and only this system needs it
+
     rng = np.random.default_rng(seed)
     lead = period  # one period for the filters to forget their start
     u = _multisine(lead + samples, period, rng)
