@@ -74,8 +74,7 @@ def draw_errors(summary: Summary) -> Figure:
         one.set_xticks(summary["horizons"], [str(h) for h in summary["horizons"]])
         one.set_xticks([], minor=True)
         one.set_ylim(bottom=1e-2)
-    ours = [np.array(values, dtype=float) for found in summary["long_term"].values() for values in found.values()]
-    close_above(axes[0], _TOP, ours)
+    close_above(axes[0], _TOP)
     axes[0, 0].set_ylabel("NMSE of y, test multisine")
     legend_above(
         figure, axes[0, 1], title=f"lines, open marks: {summary['source']}\nfilled marks, to the right: the paper"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "IV": {"color": "#009e73", "marker": "D", "linestyle": ":", "markersize": 3.5},
     "IV*": {"color": "#cc79a7", "marker": "v", "linestyle": (0, (5, 1, 1, 1, 1, 1)), "markersize": 2.5},
 }
+_BEYOND = "beyond"
 OTHERS = list(METHODS.values())
 _STYLE: Any = {
     "font.size": 9,
@@ -76,22 +77,19 @@ def curve(axes: Axes, x: Sequence[float], mean: FloatArray, half: FloatArray, ce
         edge = {**look, "linestyle": "none", "label": None, "markerfacecolor": "none", "clip_on": False, "zorder": 5}
         marks = axes.plot(where[beyond], np.full(beyond.sum(), ceiling), **edge)
         marks[0].set_in_layout(False)
+        marks[0].set_gid(_BEYOND)
 
 
-def close_above(axes: Sequence[Axes], ceiling: float, values: Sequence[FloatArray]) -> None:
-    """End the axes at `ceiling` if something lies beyond, and say what the marks on that edge are."""
-    if any((value >= ceiling).any() for value in values):
-        for each in axes:
-            each.set_ylim(top=ceiling)
-        axes[0].text(
-            0.98,
-            0.92,
-            "marks on this edge: beyond",
-            ha="right",
-            va="top",
-            fontsize=7,
-            transform=axes[0].transAxes,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+def close_above(axes: Iterable[Axes], ceiling: float) -> None:
+    """End the axes at `ceiling` if some curve left a mark there, and say what such marks are."""
+    drawn = list(axes)
+    marked = [each for each in drawn if any(line.get_gid() == _BEYOND for line in each.lines)]
+    for each in drawn if marked else []:
+        each.set_ylim(top=ceiling)
+    for each in marked:
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        each.text(
+            0.98, 0.9, "on this edge: beyond", ha="right", va="top", fontsize=7, transform=each.transAxes, bbox=box
         )
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Summary = Mapping[str, Any]
 _SNR = "signal-to-noise ratio (dB)"
 _NEVER = float("inf")
-_ONE_STEP_TOP, _HORIZON_TOP, _KAPPA_TOP = 10.0, 100.0, 1e30  # what lies above is marked on the upper edge
+_ONE_STEP_TOP, _HORIZON_TOP, _KAPPA_TOP = 100.0, 100.0, 1e30  # what lies above is marked on the upper edge
 
 
 def draw_noise_study(summary: Summary, folder: Path) -> None:
@@ -72,7 +72,7 @@ def draw_one_step(summary: Summary) -> Figure:
             _methods(axes[row, column], summary["snr_db"], values, half, itemgetter(part), ceiling=_ONE_STEP_TOP)
             axes[row, column].set_title(f"{size} dictionary, {'training' if part == 'train' else 'test'} data")
         axes[row, 0].set_ylabel(f"one-step NMSE of {summary['state']}")
-    close_above(axes.ravel(), _ONE_STEP_TOP, _all_of(summary["one_step"]))
+    close_above(axes.ravel(), _ONE_STEP_TOP)
     for one in axes[1]:
         one.set_xlabel(_SNR)
     legend_above(figure, axes[0, 0])
@@ -90,7 +90,7 @@ def draw_horizons(summary: Summary) -> Figure:
         one.axhline(1.0, color="0.4", linewidth=0.8)
         one.set(title=f"{size} dictionary, {summary['horizon_snr_db']:g} dB", xlabel="prediction horizon (samples)")
     axes[0, 0].set_ylabel(f"NMSE of {summary['state']}, test data")
-    close_above(axes[0], _HORIZON_TOP, _all_of(summary["long_term"]))
+    close_above(axes[0], _HORIZON_TOP)
     legend_above(figure, axes[0, 0])
     name_panels(axes[0])
     return figure
@@ -104,7 +104,7 @@ def draw_condition_numbers(summary: Summary) -> Figure:
         _methods(one, summary["snr_db"], values, half, lambda entry: entry, ceiling=_KAPPA_TOP)
         one.set(title=f"{size} dictionary", xlabel=_SNR)
     axes[0, 0].set_ylabel("mean condition number of Aᵀ")
-    close_above(axes[0], _KAPPA_TOP, _all_of(summary["condition_number"]))
+    close_above(axes[0], _KAPPA_TOP)
     legend_above(figure, axes[0, 0])
     name_panels(axes[0])
     return figure
@@ -122,12 +122,6 @@ def _methods(
     for method, entry in values.items():
         mean, width = _numbers(pick(entry)), _numbers(pick(half[method]))
         curve(axes, x, mean, width, ceiling, label=method, **METHODS[method])
-
-
-def _all_of(entries: Any) -> list[FloatArray]:
-    if isinstance(entries, Mapping):
-        return [array for entry in entries.values() for array in _all_of(entry)]
-    return [_numbers(entries)]
 
 
 def _numbers(values: Sequence[float]) -> FloatArray:
