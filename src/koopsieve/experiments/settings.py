@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from typing import Any
 
@@ -28,7 +28,7 @@ class KernelSettings:
 
 @dataclass(frozen=True)
 class PriorSettings:
-    """The paper's six hyperparameters."""
+    """The paper's six hyperparameters, and what a regressor must explain to be worth having (zero in the paper)."""
 
     a: float
     b: float
@@ -36,6 +36,7 @@ class PriorSettings:
     d: float
     e: float
     f: float
+    worth: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,9 @@ def _kernels(table: Mapping[str, Any]) -> tuple[KernelSettings, ...]:
     )
 
 
+_PRIOR = {field.name for field in fields(PriorSettings)}
+
+
 def _methods(table: Mapping[str, Any], as_published: bool) -> MethodSettings:
     methods, published = table["methods"], table["published"]
     prior = published if as_published else table["prior"]
@@ -166,7 +170,7 @@ def _methods(table: Mapping[str, Any], as_published: bool) -> MethodSettings:
         stlsq_threshold=methods["stlsq_threshold"],
         threshold=methods["threshold"],
         thresholds=tuple(methods["thresholds"]),
-        prior=PriorSettings(**{name: float(prior[name]) for name in "abcdef"}),
+        prior=PriorSettings(**{name: float(value) for name, value in prior.items() if name in _PRIOR}),
         as_published=as_published,
         relaxation=published["relaxation"],
         max_sweeps=published["max_sweeps"],

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, fields, replace
 
 from koopsieve.experiments.settings import (
     CircuitStudy,
@@ -59,17 +57,19 @@ def circuit_variants() -> dict[str, CircuitStudy]:
     return found
 
 
-def _method_variants(methods: MethodSettings) -> Mapping[str, MethodSettings]:
-    cutoff = methods.pseudo_inverse_cutoff
-    shipped = _six(SpikeSlabPrior())
-    return {
+def _method_variants(methods: MethodSettings) -> dict[str, MethodSettings]:
+    prior, cutoff = methods.prior, methods.pseudo_inverse_cutoff
+    found = {
         f"I cut off at 1e-12 instead of {cutoff:g}": replace(methods, pseudo_inverse_cutoff=1e-12),
-        "b = 1e-4 instead of 0.1": replace(methods, prior=replace(methods.prior, b=1e-4)),
-        "b = 1e-8 instead of 0.1": replace(methods, prior=replace(methods.prior, b=1e-8)),
-        "the library's default prior": replace(methods, prior=shipped),
+        f"b = 1e-8 instead of {prior.b:g}": replace(methods, prior=replace(prior, b=1e-8)),
+        "the library's default prior": replace(methods, prior=_shipped()),
     }
+    for worth in (0.0, 0.01, 0.03, 0.1):
+        if worth != prior.worth:
+            found[f"worth = {worth:g} instead of {prior.worth:g}"] = replace(methods, prior=replace(prior, worth=worth))
+    return found
 
 
-def _six(prior: SpikeSlabPrior) -> PriorSettings:
-    every: dict[str, Any] = asdict(prior)
-    return PriorSettings(**{name: every[name] for name in "abcdef"})
+def _shipped() -> PriorSettings:
+    every = asdict(SpikeSlabPrior())
+    return PriorSettings(**{field.name: every[field.name] for field in fields(PriorSettings)})
