@@ -15,11 +15,8 @@ from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.diagnostics import diagnose
 from koopsieve.dictionary import Block, SquaredExponential, States
-from koopsieve.identify import Identifier, SparseBayes, SpikeSlab
 from koopsieve.metrics import horizon_nmse
-from koopsieve.model import LiftedModel
-from koopsieve.reduction import reduce
-from koopsieve.regression import compress
+from koopsieve.path import Sieve, sieve_path
 
 
 class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -30,15 +27,18 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     dictionary : Block, optional
         The candidates; by default the states and up to a hundred standardised squared-exponential kernels.
     horizons : sequence of int
-        Steps ahead at which the model is judged; those longer than the data are left out with a warning.
+        Steps ahead that matter: the dictionary is chosen, and the model judged, by its errors there. Those longer than
+        the data allow are left out with a warning.
     state_delays, input_delays : int
         Delayed copies of states and inputs to add to the state before the dictionary.
-    sieve : Identifier, optional
-        Gives the inclusion probabilities; by default `SpikeSlab()`.
-    threshold : float
-        Inclusion from which one observable counts as driving another.
-    refit : Identifier, optional
-        Fits the model on what was kept; by default `SparseBayes()`.
+    sieve : Sieve, optional
+        Gives the family of dictionaries to choose from: `HorizonSieve()`, the default, or the paper's `GraphSieve()`.
+    steps : int
+        How many dictionaries the family has, about.
+    stable : bool
+        Whether to move eigenvalues outside the unit circle onto it where that costs no accuracy.
+    validation : float
+        Share of the data (whole episodes, or the end of a single one) on which dictionaries are compared.
     dt : float
         Sample time, where `X` does not carry its own.
     seed : int
@@ -46,16 +46,14 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    dictionary_ : Dictionary
-        Fitted, full.
-    estimate_ : Estimate
-        With the inclusion probabilities.
-    reduction_ : Reduction
+    path_ : SievePath
+        Every dictionary of the family with its model and errors; `path_.describe()` says what was chosen and why.
     retained_names_ : tuple of str
+        The observables of the smallest dictionary within one standard error of the best.
     model_ : LiftedModel
         On the retained observables.
     diagnostics_ : Diagnostics
-        Of the model, on the training data.
+        Of the model, on the validation data.
 
     Examples
     --------
@@ -80,9 +78,10 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         horizons: Sequence[int] = (1, 10, 50),
         state_delays: int = 0,
         input_delays: int = 0,
-        sieve: Identifier | None = None,
-        threshold: float = 0.1,
-        refit: Identifier | None = None,
+        sieve: Sieve | None = None,
+        steps: int = 20,
+        stable: bool = True,
+        validation: float = 0.25,
         dt: float = 1.0,
         seed: int = 0,
     ) -> None:
@@ -91,8 +90,9 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.state_delays = state_delays
         self.input_delays = input_delays
         self.sieve = sieve
-        self.threshold = threshold
-        self.refit = refit
+        self.steps = steps
+        self.stable = stable
+        self.validation = validation
         self.dt = dt
         self.seed = seed
 
@@ -108,18 +108,23 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Inputs of each episode; not used when `X` is made of Trajectories, which hold their own.
         """
         data = self._embed(self._trajectories(X, u, reset=True))
-        self.horizons_ = _within(self.horizons, data)
+        learn, judge = data.split(1 - self.validation)
+        self.horizons_ = _within(self.horizons, learn, judge)
         self.input_names_ = data.input_names
-        self.dictionary_ = self._candidates(data).fit(data, seed=self.seed)
-        statistics = compress(data, self.dictionary_)
-        self.estimate_ = (self.sieve or SpikeSlab()).identify(statistics)
-        self.reduction_ = reduce(self.estimate_.inclusion, self.dictionary_.outputs, self.threshold)
-        retained = self.reduction_.retained
-        kept = statistics.select(retained)
-        refitted = (self.refit or SparseBayes()).identify(kept)
-        self.model_ = LiftedModel.from_estimate(refitted, self.dictionary_.select(retained), dt=data.dt)
-        self.retained_names_ = self.model_.names
-        error = horizon_nmse(self.model_, data, self.horizons_)
+        self.path_ = sieve_path(
+            self.sieve,
+            learn,
+            self._candidates(learn),
+            validation=judge,
+            horizons=self.horizons_,
+            steps=self.steps,
+            stable=self.stable,
+            seed=self.seed,
+        )
+        self.model_ = self.path_.model
+        self.retained_names_ = self.path_.retained_names
+        error = horizon_nmse(self.model_, judge, self.horizons_)
+        kept = self.path_.statistics.select(self.path_.retained)
         self.diagnostics_ = diagnose(self.model_, kept, self.horizons_, error)
         for message in self.diagnostics_.warnings:
             warnings.warn(message, KoopsieveWarning, stacklevel=2)
@@ -237,12 +242,12 @@ def _holds(X: Any, kind: type) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, kind) for x in X)
 
 
-def _within(horizons: Sequence[int], data: Trajectories) -> tuple[int, ...]:
-    longest = max(len(x) for x in data.states) - 1
+def _within(horizons: Sequence[int], *parts: Trajectories) -> tuple[int, ...]:
+    longest = min(max(len(x) for x in part.states) for part in parts) - 1
     kept = tuple(int(h) for h in horizons if h <= longest)
     if len(kept) < len(tuple(horizons)):
         warnings.warn(
-            f"Horizons beyond {longest}, the transitions of the longest episode, are left out.",
+            f"Horizons beyond {longest}, the transitions of the longest episode there is, are left out.",
             KoopsieveWarning,
             stacklevel=3,
         )

@@ -10,8 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from koopsieve import KoopmanSieve, KoopsieveError, Monomials, States, Trajectories, embed_delays
+from koopsieve import HorizonSieve, KoopmanSieve, KoopsieveError, Monomials, States, Trajectories, embed_delays
 from koopsieve.estimator import _within
+from koopsieve.path import GraphSieve
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -21,12 +22,12 @@ def test_scikit_learn_accepts_it(estimator, check):
 
 
 def slow_manifold(rng, inputs=True, steps=120):
-    """x1+ = 0.9 x1 + u, x2+ = 0.5 x2 + 0.3 x1²: exactly linear in (x1, x2, x1²) without inputs."""
+    """x1+ = 0.9 x1, x2+ = 0.5 x2 + 0.3 x1² + u: exactly linear in (x1, x2, x1²)."""
     u = rng.normal(size=(steps, 1)) * inputs
     x = np.zeros((steps + 1, 2))
     x[0] = rng.normal(size=2)
     for k in range(steps):
-        x[k + 1] = 0.9 * x[k, 0] + u[k, 0], 0.5 * x[k, 1] + 0.3 * x[k, 0] ** 2
+        x[k + 1] = 0.9 * x[k, 0], 0.5 * x[k, 1] + 0.3 * x[k, 0] ** 2 + u[k, 0]
     return x, u
 
 
@@ -57,11 +58,11 @@ def test_inputs_go_along_the_rows_or_with_each_start(episodes):
     x, u = X[0], U[0]
     along = sieve.predict(x[:-1], u=u)
     assert along.shape == (120, 2)
-    np.testing.assert_allclose(along[:, 0], x[1:, 0], atol=1e-6)
+    np.testing.assert_allclose(along, x[1:], atol=1e-6)
     ahead = sieve.predict(x[:5], u=u[:7], horizon=3)
     each = sieve.predict(x[:5], u=np.stack([u[k : k + 3] for k in range(5)]), horizon=3)
     np.testing.assert_array_equal(ahead, each)
-    np.testing.assert_allclose(ahead[4, 2, 0], x[7, 0], atol=1e-6)
+    np.testing.assert_allclose(ahead[4, 2], x[7], atol=1e-6)
     with pytest.raises(KoopsieveError, match=r"has inputs .u1.; give them as u"):
         sieve.predict(x)
     with pytest.raises(KoopsieveError, match=r"Expected \(7, 1\) or \(5, 3, 1\), got \(6, 1\)"):
@@ -94,16 +95,16 @@ def test_names_follow_the_frame_and_set_output(episodes):
 
 
 def test_clone_and_params():
-    sieve = KoopmanSieve(BLOCK, threshold=0.2)
-    again = clone(sieve).set_params(threshold=0.3, horizons=[2])
-    assert again.get_params()["threshold"] == 0.3
-    assert sieve.threshold == 0.2
+    sieve = KoopmanSieve(BLOCK, steps=7)
+    again = clone(sieve).set_params(steps=5, horizons=[2])
+    assert again.get_params()["steps"] == 5
+    assert sieve.steps == 7
     assert "KoopmanSieve" in sieve._repr_html_()
 
 
 def test_grid_search_over_trajectories_with_inputs(episodes):
     X, U = episodes
-    grid = {"dictionary": [States(), BLOCK], "threshold": [0.1, 0.5]}
+    grid = {"dictionary": [States(), BLOCK], "sieve": [HorizonSieve(), GraphSieve()]}
     data = Trajectories.from_arrays(X, U)
     search = GridSearchCV(KoopmanSieve(horizons=[1, 5]), grid, cv=3, error_score="raise").fit(data)
     scores = search.cv_results_["mean_test_score"]
