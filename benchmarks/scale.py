@@ -120,12 +120,7 @@ def lorenz_file(path: Path, samples: int, observables: int) -> None:
 
 def from_parquet(folder: Path, options: argparse.Namespace) -> None:
     """Time and memory of streams of growing length, 100 observables, from Parquet files."""
-    sizes = [
-        options.stream_samples // 8,
-        options.stream_samples // 4,
-        options.stream_samples // 2,
-        options.stream_samples,
-    ]
+    sizes = [options.stream_samples // share for share in (8, 4, 2, 1)]
     parquet = folder / "parquet"
     write_parquet(parquet, sizes[-1])
     files = sorted(parquet.iterdir())
@@ -136,12 +131,12 @@ def from_parquet(folder: Path, options: argparse.Namespace) -> None:
         if isinstance(result, str):
             raise SystemExit(result)
         results.append(result)
-        print(f"  {result['rows']:>10.0f} samples  {result['seconds']:7.2f} s  {result['megabytes']:6.0f} MB")
+        print(
+            f"  {result['rows']:>10.0f} samples  {result['seconds']:7.2f} s  {result['cpu']:7.2f} CPU s  {result['megabytes']:6.0f} MB"
+        )
     rows, seconds = (np.array([result[key] for result in results]) for key in ("rows", "seconds"))
-    slope = np.polyfit(np.log(rows), np.log(seconds), 1)[0]
-    print(
-        f"  seconds grow as samples to the power {slope:.2f}; {1e6 * np.polyfit(rows, seconds, 1)[0]:.2f} s per million"
-    )
+    slope, per_million = np.polyfit(np.log(rows), np.log(seconds), 1)[0], 1e6 * np.polyfit(rows, seconds, 1)[0]
+    print(f"  seconds grow as samples to the power {slope:.2f}; {per_million:.2f} s per million")
     verdict("peak memory below 1 GB", results[-1]["megabytes"] < 1000)
     verdict("linear in samples (power 0.8 to 1.2)", 0.8 <= slope <= 1.2)
 

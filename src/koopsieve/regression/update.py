@@ -2,8 +2,9 @@
 
 `householder_update` is the QR of [R; Φ]. `innovation_update` writes the new rows as Φ = YR and works on [I; Y] instead.
 Its Gram matrix I + YᵀY loses nothing as long as Y is of moderate size, that is, as long as the new rows tell little
-that the old ones did not: then everything is matrix products, which run at the full speed of every core. Y is the only
-place where R is inverted, row by row and backward stably, so the condition number of the design is never squared.
+that the old ones did not: then everything is matrix products, which run at the full speed of every core and need a
+third less time. Y is the only place where R is inverted, row by row and backward stably, so the condition number of the
+design is never squared.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from koopsieve._types import FloatArray
 
 _COLUMNS = 64  # columns of the triangular solve at a time; all but this diagonal band of it is matrix products
 _ROWS = 2048  # rows at a time, so that what is worked on stays in the cache
-_MOST_LEVERAGE = 2.0  # per regressor, of all new rows together: 1 + this·p is the most that I + YᵀY can be conditioned
+# The leverage ‖Y‖² of all new rows together, up to which products are used. Rounding changes what is known of any
+# direction, however weak, by at most ε·leverage of itself: 1e-11 here, where Householder promises ε of the largest.
+_MOST_LEVERAGE = 5e4
 
 
 def innovation_update(
@@ -34,7 +37,7 @@ def innovation_update(
         with np.errstate(all="ignore"):  # an almost singular R overflows here; the test below then says no
             Y = solve_right(R, design[start : start + _ROWS])
             square += Y.T @ Y
-        if not np.trace(square) <= (1 + _MOST_LEVERAGE) * p:
+        if not np.trace(square) <= p + _MOST_LEVERAGE:
             return None
         E = np.empty((len(Y), q), order="F")
         np.subtract(targets[start : start + _ROWS], np.matmul(Y, S, out=E), out=E)
