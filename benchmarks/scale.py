@@ -131,9 +131,8 @@ def from_parquet(folder: Path, options: argparse.Namespace) -> None:
         if isinstance(result, str):
             raise SystemExit(result)
         results.append(result)
-        print(
-            f"  {result['rows']:>10.0f} samples  {result['seconds']:7.2f} s  {result['cpu']:7.2f} CPU s  {result['megabytes']:6.0f} MB"
-        )
+        cost = f"{result['seconds']:7.2f} s  {result['cpu']:7.2f} CPU s  {result['megabytes']:6.0f} MB"
+        print(f"  {result['rows']:>10.0f} samples  {cost}", flush=True)
     rows, seconds = (np.array([result[key] for result in results]) for key in ("rows", "seconds"))
     slope, per_million = np.polyfit(np.log(rows), np.log(seconds), 1)[0], 1e6 * np.polyfit(rows, seconds, 1)[0]
     print(f"  seconds grow as samples to the power {slope:.2f}; {per_million:.2f} s per million")
