@@ -30,6 +30,7 @@ PEERS = {
     "pykoopman": (["pykoopman", "numpy<2", "setuptools<81"], "pykoopman_edmd.py"),
     "pydmd": (["pydmd"], "pydmd_dmd.py"),
 }
+PATIENCE = 900  # seconds for one script
 LIMITS = {"deeptime": 1.0, "kooplearn": 1.0, "pykoopman": 0.25, "pydmd": 0.25, "autokoopman": 0.25}
 
 
@@ -70,7 +71,17 @@ def run(python: Path | str, script: str, *arguments: object, **variables: str) -
     """Run one script in a process of its own; return its JSON line, or why there is none."""
     command = [str(python), str(HERE / "peers" / script), *map(str, arguments)]
     own = {"PYTHONPATH": str(SOURCE)} if python == sys.executable else {}
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **own, **variables}, check=False)
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **own, **variables},
+            timeout=PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"stopped after {PATIENCE} s"
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["failed"])[-1]
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -81,8 +92,10 @@ def whole_sieve(folder: Path, options: argparse.Namespace) -> None:
     data = folder / "lorenz.npz"
     lorenz_file(data, options.samples, options.observables)
     print(f"\n{options.samples} samples x {options.observables} observables")
+    plain = best(sys.executable, "koopsieve_fit.py", data, options.repeat)
+    print(f"  {plain['name']:34s} {plain['seconds']:7.2f} s  {plain['megabytes']:6.0f} MB", flush=True)
     ours = best(sys.executable, "koopsieve_sieve.py", data, options.repeat)
-    print(f"  {ours['name']:34s} {ours['seconds']:7.2f} s  {ours['megabytes']:6.0f} MB   {ours['stages']}")
+    print(f"  {ours['name']:34s} {ours['seconds']:7.2f} s  {ours['megabytes']:6.0f} MB   {ours['stages']}", flush=True)
     verdict("peak memory below 400 MB", ours["megabytes"] < 400)
     for name, (_, script) in PEERS.items():
         python = options.peers and interpreter(options.peers, name)
@@ -95,7 +108,7 @@ def whole_sieve(folder: Path, options: argparse.Namespace) -> None:
             continue
         ratio = ours["seconds"] / theirs["seconds"]
         cost = f"{theirs['seconds']:7.2f} s  {theirs['megabytes']:6.0f} MB"
-        print(f"  {theirs['name']:34s} {cost}   ours / theirs {ratio:.2f}")
+        print(f"  {theirs['name']:34s} {cost}   whole sieve / theirs {ratio:.2f}", flush=True)
         verdict(f"at most {LIMITS[name]:g} of {name}", ratio <= LIMITS[name])
 
 

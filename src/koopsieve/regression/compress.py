@@ -17,7 +17,7 @@ from koopsieve.regression.chunks import Chunk, cut
 from koopsieve.regression.factor import TriangularFactor
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics
 
-DEFAULT_BYTES = 128 * 2**20
+BYTES_PER_THREAD = 64 * 2**20
 _CHUNKS_PER_PART = (
     10  # a part begins with a Householder QR and ends with a merge; enough chunks between make both small
 )
@@ -30,7 +30,7 @@ def compress(
     *,
     horizons: Sequence[int] = (),
     chunk_rows: int | None = None,
-    max_bytes: int = DEFAULT_BYTES,
+    max_bytes: int | None = None,
     executor: Executor | None = None,
     progress: Progress = silent,
 ) -> RegressionStatistics:
@@ -46,9 +46,9 @@ def compress(
         Also keep the regressions of the outputs this many steps ahead (for the horizon sieve).
     chunk_rows : int, optional
         Transitions lifted at a time; left out, as many as suit the processor's cache and `max_bytes` allows.
-    max_bytes : int
-        Bound on the memory that lifted samples take in one process. Peak memory does not depend on the number of
-        samples.
+    max_bytes : int, optional
+        Bound on the memory that lifted samples take in one process, by default 64 MiB per thread. Peak memory does not
+        depend on the number of samples.
     executor : Executor, optional
         Who does the work; by default one thread per core.
     progress : Progress
@@ -69,7 +69,7 @@ def compress(
     engine: Executor = Threads() if executor is None else executor
     source = Stream.of(trajectories)
     start = _empty(dictionary, source.input_names, steps)
-    rows = chunk_rows or _rows_within(max_bytes // engine.sharing, start)
+    rows = chunk_rows or _rows_within(BYTES_PER_THREAD if max_bytes is None else max_bytes // engine.sharing, start)
     folding = Folding(dictionary, start, rows, reach=max(steps, default=1))
     chunks = None if source.n_samples is None else -(-source.n_samples // rows)
     parts = source.parts(_part_count(chunks, engine.workers), folding.reach)
