@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# two test processes share the cores, so each gets one thread
+ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: demo test lint test-slow docs format clean
 .DEFAULT_GOAL := demo
@@ -23,10 +25,10 @@ lint: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(ONE_THREAD) $(BIN)/pytest -n 2 -m "not slow"
 
 test-slow: $(VENV)/.ready
-	$(BIN)/pytest -n 2 -m slow
+	$(ONE_THREAD) $(BIN)/pytest -n 2 -m slow
 
 docs: $(VENV)/.ready
 	$(BIN)/mkdocs build --strict
