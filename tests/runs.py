@@ -11,7 +11,7 @@ def duffing_trajectories(samples=800, seed=0, names=("y", "u")):
     return embed_delays(data, states=1, inputs=1)
 
 
-def duffing_result(names=("y", "u"), dictionary=None, horizons=(1, 10), threshold=0.1):
+def duffing_result(names=("y", "u"), dictionary=None, horizons=(1, 10), threshold=0.1, family=None):
     """Sift 19 monomials of it."""
     return reduce_and_refit(
         duffing_trajectories(names=names),
@@ -20,4 +20,5 @@ def duffing_result(names=("y", "u"), dictionary=None, horizons=(1, 10), threshol
         methods={"I": LeastSquares(), "IV": SpikeSlab()},
         horizons=horizons,
         threshold=threshold,
+        family=family,
     )

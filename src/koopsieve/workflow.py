@@ -9,15 +9,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from koopsieve._types import IndexArray
 from koopsieve.data import Trajectories
 from koopsieve.diagnostics import Diagnostics, diagnose
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import STLSQ, Estimate, Identifier, LeastSquares, SparseBayes, SpikeSlab
 from koopsieve.metrics import horizon_nmse
-from koopsieve.model import LiftedModel
+from koopsieve.model import LiftedModel, stabilise
+from koopsieve.model.stability import ROUNDING
+from koopsieve.path import Sieve, SievePath, sieve_path
+from koopsieve.path.refits import default_refits
+from koopsieve.path.sieve_path import filled
 from koopsieve.reduction import Reduction, reduce
 from koopsieve.regression import RegressionStatistics, compress
+
+PATH = "path"  # the method that a path adds
 
 
 def paper_methods() -> dict[str, Identifier]:
@@ -60,6 +67,8 @@ class SieveResult:
         The seed that fitted the dictionary.
     judged : Trajectories
         The trajectories the errors are of, to show predictions beside what was measured.
+    path : SievePath, optional
+        How the size was chosen, if it was chosen along a path; the reduction then only tells what drives what.
     """
 
     dictionary: Dictionary
@@ -73,11 +82,17 @@ class SieveResult:
     seconds: Mapping[str, float]
     seed: int
     judged: Trajectories
+    path: SievePath | None = None
+
+    @property
+    def retained(self) -> IndexArray:
+        """Indices of the observables that were kept: those of the chosen point of the path, or of the reduction."""
+        return self.reduction.retained if self.path is None else self.path.retained
 
     @property
     def retained_names(self) -> tuple[str, ...]:
         """Names of the observables that were kept."""
-        return tuple(self.dictionary.names[i] for i in self.reduction.retained)
+        return tuple(self.dictionary.names[i] for i in self.retained)
 
     @property
     def best(self) -> str:
@@ -100,6 +115,7 @@ def reduce_and_refit(
     truth: Trajectories | None = None,
     sieve: Identifier | None = None,
     threshold: float = 0.1,
+    family: Sieve | None = None,
     methods: Mapping[str, Identifier] | None = None,
     horizons: Sequence[int] = (1, 10, 50),
     seed: int = 0,
@@ -122,6 +138,10 @@ def reduce_and_refit(
         Gives the inclusion probabilities; by default `SpikeSlab()`.
     threshold : float
         Inclusion from which one observable counts as driving another.
+    family : Sieve, optional
+        Given, such as `HorizonSieve()`, the size is chosen along the path of this sieve, by errors on a quarter of
+        `train`, and a method "path" is added: the refit that the chosen point had. Left out, what is retained are the
+        ancestors of the outputs, as in the paper.
     methods : mapping from name to Identifier, optional
         What to refit with; by default the paper's I to IV.
     horizons : sequence of int
@@ -138,21 +158,29 @@ def reduce_and_refit(
     clock = _Clock()
     with clock.stage("dictionary"):
         phi = dictionary.fit(train, seed=seed) if isinstance(dictionary, Block) else dictionary
+    bench = _Bench(train if test is None else test, truth, tuple(int(h) for h in horizons))
+    looks = () if family is None else filled(bench.horizons)
     with clock.stage("compress"):
-        statistics = compress(train, phi, executor=executor, progress=progress)
+        statistics = compress(train, phi, horizons=looks, executor=executor, progress=progress)
     with clock.stage("identify"):
         found = (SpikeSlab() if sieve is None else sieve).identify(statistics)
     with clock.stage("reduce"):
         kept = reduce(found.inclusion, phi.outputs, threshold)
     chosen = paper_methods() if methods is None else dict(methods)
-    bench = _Bench(train if test is None else test, truth, tuple(int(h) for h in horizons))
+    path = None
+    if family is not None:
+        with clock.stage("path"):
+            path = sieve_path(family, train, phi, horizons=bench.horizons, executor=executor, progress=progress)
+        chosen[PATH] = default_refits()[path.choice.refit]
+    retained = kept.retained if path is None else path.retained
+    calm = path is not None and path.model.spectral_radius <= 1 + ROUNDING
     jobs = [(size, name) for size in ("full", "reduced") for name in chosen]
     fits: dict[str, dict[str, Fit]] = {"full": {}, "reduced": {}}
     with clock.stage("refit"):
-        small, phi_small = statistics.select(kept.retained), phi.select(kept.retained)
+        small, phi_small = statistics.select(retained), phi.select(retained)
         for size, name in progress(jobs, "Refitting", len(jobs)):
             data, lifting = (statistics, phi) if size == "full" else (small, phi_small)
-            fits[size][name] = bench.fit(chosen[name], data, lifting)
+            fits[size][name] = bench.fit(chosen[name], data, lifting, calm and (size, name) == ("reduced", PATH))
     return SieveResult(
         phi,
         statistics,
@@ -165,6 +193,7 @@ def reduce_and_refit(
         clock.seconds,
         seed,
         bench.trajectories,
+        path,
     )
 
 
@@ -176,9 +205,11 @@ class _Bench:
     truth: Trajectories | None
     horizons: tuple[int, ...]
 
-    def fit(self, method: Identifier, statistics: RegressionStatistics, dictionary: Dictionary) -> Fit:
+    def fit(self, method: Identifier, statistics: RegressionStatistics, dictionary: Dictionary, calm: bool) -> Fit:
         estimate = method.identify(statistics)
         model = LiftedModel.from_estimate(estimate, dictionary, dt=self.trajectories.dt)
+        if calm and model.spectral_radius > 1 + ROUNDING:
+            model = stabilise(model, statistics)
         error = horizon_nmse(model, self.trajectories, self.horizons, truth=self.truth)
         return Fit(estimate, model, diagnose(model, statistics, self.horizons, error))
 

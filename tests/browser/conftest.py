@@ -2,6 +2,7 @@
 
 import pytest
 
+from koopsieve import HorizonSieve
 from tests.runs import duffing_result
 
 
@@ -9,3 +10,9 @@ from tests.runs import duffing_result
 def small_result():
     """19 observables of a Duffing oscillator, of which about half are kept."""
     return duffing_result()
+
+
+@pytest.fixture(scope="session")
+def path_result():
+    """The same with its size chosen along a path."""
+    return duffing_result(family=HorizonSieve())

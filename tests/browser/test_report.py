@@ -117,6 +117,22 @@ def test_dragging_the_slider_and_resetting_it(open_report, small_result):
     assert trouble == []
 
 
+def test_the_sizes_of_a_path_can_be_looked_through(open_report, path_result):
+    page, trouble = open_report(path_result, width=375)
+    path = path_result.path
+    names = "#size-names li"
+    to_indices = "items => items.map(item => Number(item.dataset.index))"
+    assert page.eval_on_selector_all(names, to_indices) == path.retained.tolist()
+    for number, point in enumerate(path.points):
+        page.locator("#size").fill(str(number))
+        assert page.eval_on_selector_all(names, to_indices) == point.retained.tolist()
+        assert page.inner_text("#size-shown") == str(point.size)
+    page.click("#size-reset")
+    assert page.eval_on_selector_all(names, to_indices) == path.retained.tolist()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    assert trouble == []
+
+
 def test_the_heat_map_names_what_is_under_the_pointer(open_report, small_result):
     page, _ = open_report(small_result)
     canvas = page.locator("#heatmap")

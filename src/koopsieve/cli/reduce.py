@@ -48,6 +48,13 @@ def reduce(
         str | None,
         typer.Option(help="Steps ahead to judge at.  [default: 1,10,50]", rich_help_panel=JUDGING),
     ] = None,
+    sieve: Annotated[
+        str | None,
+        typer.Option(
+            help="path: the size with the best error at the horizons. graph: the paper's.  [default: path]",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(help="Probability from which a dependency counts.  [default: 0.1]", rich_help_panel=JUDGING),
@@ -105,6 +112,7 @@ def reduce(
         "kernels": kernels,
         "polynomials": polynomials,
         "horizons": numbers(horizons),
+        "sieve": sieve,
         "threshold": threshold,
         "methods": listed(methods),
         "seed": seed,

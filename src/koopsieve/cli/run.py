@@ -14,7 +14,7 @@ from koopsieve.cli.table import show_result
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Block, Monomials, SquaredExponential, States
 from koopsieve.execution import DaskExecutor, Executor
-from koopsieve.identify import SpikeSlab
+from koopsieve.identify import HorizonSieve, SpikeSlab
 from koopsieve.io import check_writable, plain, summarise, whole_folder, write_run
 from koopsieve.report import write_report
 from koopsieve.workflow import SieveResult, paper_methods, reduce_and_refit
@@ -46,6 +46,8 @@ def run_and_write(settings: Settings, as_json: bool) -> None:
         typer.echo(json.dumps(plain({**summarise(result), **more}), indent=2, ensure_ascii=False))
         return
     show_result(result, _title(settings))
+    if result.path is not None:
+        typer.echo(f"Along the path: {result.path.describe()}")
     typer.echo(data.story if settings.test else f"{data.story} Judge on another file with --test.")
     typer.echo(f"Report: {settings.out}/report.html (beside it summary.json, model.npz, inclusion.csv)")
 
@@ -58,13 +60,19 @@ def read_data(settings: Settings) -> Data:
     else:
         train, test = everything.split(1 - settings.holdout)
         data = Data(train, test, "held-out", _held_out_story(train, test, len(everything)))
-    longest = max(map(len, data.test.states)) - 1
+    _check_length(data.test, settings, f"The {data.judged_on} data")
+    if settings.sieve == "path":
+        _check_length(data.train.split(0.75)[1], settings, "The quarter of the training data that chooses the size")
+    return data
+
+
+def _check_length(data: Trajectories, settings: Settings, what: str) -> None:
+    longest = max(map(len, data.states)) - 1
     if max(settings.horizons) > longest:
         raise KoopsieveError(
-            f"The {data.judged_on} data are too short to judge {max(settings.horizons)} steps ahead; they allow "
-            f"{longest}. Ask for shorter --horizons, or give more data with --test."
+            f"{what} would have to reach {max(settings.horizons)} steps ahead, but allows {longest}. "
+            "Ask for shorter --horizons, or give more data."
         )
-    return data
 
 
 def _read(settings: Settings, files: tuple[str, ...]) -> Trajectories:
@@ -110,6 +118,7 @@ def sift(settings: Settings, data: Data, executor: Executor | None = None) -> Si
         test=data.test,
         sieve=Watched(SpikeSlab()),
         threshold=settings.threshold,
+        family=HorizonSieve() if settings.sieve == "path" else None,
         methods={name: known[name] for name in settings.methods},
         horizons=settings.horizons,
         seed=settings.seed,

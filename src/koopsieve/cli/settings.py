@@ -106,6 +106,7 @@ class Settings:
     kernels: int | None = _setting(whole, None)
     polynomials: int = _setting(whole, 1)
     horizons: tuple[int, ...] = _setting(wholes, (1, 10, 50))
+    sieve: str = _setting(one_of("path", "graph"), "path")
     threshold: float = _setting(share, 0.1)
     methods: tuple[str, ...] = _setting(some_of("I", "II", "III", "IV"), ("I", "IV"))
     seed: int = _setting(whole, 0)

@@ -10,6 +10,8 @@ from rich.table import Table
 
 from koopsieve.workflow import SieveResult
 
+_MOST_NAMES = 20  # the report shows all
+
 
 def show_result(result: SieveResult, title: str) -> None:
     """Print methods × all/kept observables: NMSE at each horizon, condition number; then what was kept."""
@@ -29,7 +31,9 @@ def show_result(result: SieveResult, title: str) -> None:
             table.add_row(*row, end_section=size == "kept")
     console = Console()
     console.print(table)
-    console.print(f"Kept: {', '.join(result.retained_names)}", markup=False, highlight=False)
+    names = result.retained_names
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    console.print(f"Kept: {', '.join(names[:_MOST_NAMES])}{more}", markup=False, highlight=False)
 
 
 def number(value: float) -> str:

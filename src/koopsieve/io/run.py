@@ -13,6 +13,7 @@ from koopsieve._types import written_whole
 from koopsieve._version import __version__
 from koopsieve.identify import Estimate
 from koopsieve.io.json import write_json
+from koopsieve.path import SievePath
 from koopsieve.workflow import SieveResult
 
 
@@ -23,7 +24,7 @@ def summarise(result: SieveResult) -> dict[str, Any]:
     return {
         "observables": {
             "full": result.dictionary.size,
-            "reduced": len(result.reduction.retained),
+            "reduced": len(result.retained),
             "retained": result.retained_names,
         },
         "horizons": result.horizons,
@@ -43,8 +44,19 @@ def summarise(result: SieveResult) -> dict[str, Any]:
         "seconds": result.seconds,
         "elbo": dict(zip(found.targets, found.elbo, strict=True)),
         "status": {name: status.value for name, status in zip(found.targets, found.status, strict=True)},
+        **({} if result.path is None else {"path": _path(result.path)}),
         "version": __version__,
         "seed": result.seed,
+    }
+
+
+def _path(path: SievePath) -> dict[str, Any]:
+    return {
+        "sizes": path.sizes,
+        "chosen": path.chosen,
+        "nmse": path.error,
+        "standard_error": path.standard_error,
+        "words": path.describe(),
     }
 
 

@@ -27,7 +27,7 @@ def plot_error_against_horizon(result: SieveResult, axes: Axes | None = None) ->
     ax = new_axes(7.2, 4.0) if axes is None else axes
     for fits, label, size, look in (
         (result.full, "all", result.dictionary.size, {"alpha": 0.45, "linewidth": 1.0, "markerfacecolor": "white"}),
-        (result.reduced, "kept", len(result.reduction.retained), {"linewidth": 2.0}),
+        (result.reduced, "kept", len(result.retained), {"linewidth": 2.0}),
     ):
         for name, fit in fits.items():
             error = np.minimum(np.nan_to_num(fit.diagnostics.mean_error, nan=np.inf), _CEILING)

@@ -18,6 +18,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "II": {"color": "#bc6c25", "linestyle": "--", "marker": "s"},
     "III": {"color": "#2a7f62", "linestyle": "-.", "marker": "^"},
     "IV": {"color": "#9d2449", "linestyle": ":", "marker": "D"},
+    "path": {"color": "#0b6e99", "linestyle": "-", "marker": "P"},
     "IV*": {"color": "#6d597a", "linestyle": (0, (5, 1, 1, 1)), "marker": "v"},
 }
 

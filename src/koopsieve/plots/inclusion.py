@@ -24,7 +24,7 @@ def plot_inclusion(result: SieveResult, axes: Axes | None = None) -> Axes:
     axes : matplotlib axes, optional
         Left out, a new figure.
     """
-    found, kept = result.found, set(result.reduction.retained.tolist())
+    found, kept = result.found, set(result.retained.tolist())
     size = 2.8 + 0.16 * min(len(found.regressors), _MOST_NAMES)
     ax = new_axes(size + 0.8, size) if axes is None else axes
     image = ax.imshow(found.inclusion, cmap="Greys", vmin=0, vmax=1, interpolation="nearest", aspect="auto")
@@ -38,8 +38,6 @@ def plot_inclusion(result: SieveResult, axes: Axes | None = None) -> Axes:
                 label.set_color("black" if index in kept else "0.45")
     ax.set_xlabel("target at the next step")
     ax.set_ylabel("regressor now")
-    ax.set_title(
-        f"{len(kept)} of {result.dictionary.size} observables retained (threshold {result.reduction.threshold:g})",
-        fontsize=10,
-    )
+    how = f"threshold {result.reduction.threshold:g}" if result.path is None else "chosen along the path"
+    ax.set_title(f"{len(kept)} of {result.dictionary.size} observables retained ({how})", fontsize=10)
     return ax

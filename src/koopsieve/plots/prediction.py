@@ -35,7 +35,7 @@ def plot_prediction(
     found = examples(result)
     example = found[_position("stretch", stretch, tuple(e.kind for e in found))]
     steps = np.arange(len(example.measured))
-    full, kept = result.dictionary.size, len(result.reduction.retained)
+    full, kept = result.dictionary.size, len(result.retained)
     measured = example.measured[:, column]
     room = 0.25 * (np.ptp(measured) or 1.0)
     low, high = measured.min() - room, measured.max() + room

@@ -10,6 +10,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.io import plain
+from koopsieve.path import SievePath
 from koopsieve.plots.examples import Example, examples
 from koopsieve.report.kept import kept_and_why
 from koopsieve.workflow import SieveResult
@@ -30,11 +31,22 @@ def content(result: SieveResult) -> dict[str, Any]:
         "methods": {name: _errors(result, name) for name in result.reduced},
         "best": result.best,
         "eigenvalues": {size: _eigenvalues(result, size) for size in ("full", "reduced")},
-        "sizes": {"full": result.dictionary.size, "reduced": len(result.reduction.retained)},
+        "sizes": {"full": result.dictionary.size, "reduced": len(result.retained)},
+        "path": None if result.path is None else _path(result.path),
         "dt": result.model.dt,
         "judgedOn": result.judged_on,
         "outputNames": result.model.output_names,
         "examples": [_stretch(example) for example in examples(result)],
+    }
+
+
+def _path(path: SievePath) -> dict[str, Any]:
+    return {
+        "chosen": path.chosen,
+        "points": [
+            {"retained": point.retained, "error": _rounded(point.error), "spread": _rounded(point.standard_error)}
+            for point in path.points
+        ],
     }
 
 

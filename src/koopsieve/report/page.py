@@ -58,6 +58,8 @@ def render_report(result: SieveResult, *, title: str = "koopsieve", story: str =
         story=story,
         settings=settings,
         result=result,
+        path=result.path,
+        kept=set(result.retained.tolist()),
         rows=kept_and_why(result),
         layout=lay_out(result.reduction, result.dictionary.names),
         names=result.dictionary.names,

@@ -166,6 +166,10 @@
     const points = s.x.map((v, i) => [v, s.y[i]]).filter((p) => !Number.isNaN(p[1])).map((p) => [x(p[0]), y(inside(p[1])), p[1]]);
     const d = points.map((p, i) => (i === 0 ? `M${p[0]} ${p[1]}` : s.step ? `H${p[0]}V${p[1]}` : `L${p[0]} ${p[1]}`)).join("");
     svg(plot, "path", { d, fill: "none", stroke: s.color, "stroke-width": s.width || 2, "stroke-dasharray": s.dash ? "5 4" : "none", "stroke-linejoin": "round" });
+    (s.spread || []).forEach((e, i) => {
+      const a = y(inside(Math.max(s.y[i] - e, s.y[i] * 0.1))), b = y(inside(s.y[i] + e));
+      if (Number.isFinite(a) && Number.isFinite(b)) svg(plot, "path", { d: `M${x(s.x[i])} ${a}V${b}`, stroke: s.color, opacity: 0.5 });
+    });
     if (!s.dots) return;
     for (const p of points) {
       const off = p[2] > options.high;
@@ -182,19 +186,20 @@
   const grid = range(161).map((i) => fromSlider(-400 + 5 * i));
   const sizes = grid.map((t) => count(retained(t)));
 
+  const marks = [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999];
   function drawSizes() {
     lineChart(byId("sizes"), {
       series: [{ name: "kept", x: grid.map(toSlider), y: sizes, color: KEPT, step: true }],
       legend: false, low: 0, high: Math.max(...sizes) * 1.05 + 1, height: 130, marker: toSlider(threshold),
-      xticks: [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999].map(toSlider), xtext: (v) => String(+fromSlider(v).toPrecision(3)),
+      xticks: marks.map(toSlider), xtext: (v) => String(marks.find((t) => toSlider(t) === v)),
       xlabel: "threshold", ylabel: "kept", xname: (v) => `threshold ${show(fromSlider(v))}`,
     });
   }
   function update(next) {
     threshold = next;
     const kept = retained(threshold);
-    byId("verdict").textContent = `${count(kept)} of ${L} observables are kept at threshold ${+threshold.toPrecision(4)}` +
-      (threshold === data.threshold ? ", as in this run." : ". The models in this report are those of the run.");
+    byId("verdict").textContent = `${count(kept)} of ${L} observables are ${data.path ? "ancestors of the outputs" : "kept"} at threshold ${+threshold.toPrecision(4)}` +
+      (data.path ? "." : threshold === data.threshold ? ", as in this run." : ". The models in this report are those of the run.");
     byId("retained").replaceChildren(...range(L).filter((i) => kept[i]).map((i) =>
       html("li", { "data-index": i, class: isOutput.has(i) ? "output" : "" }, data.names[i])));
     for (const row of document.querySelectorAll("#why tbody tr")) row.classList.toggle("out", !kept[+row.dataset.index]);
@@ -223,8 +228,36 @@
   });
   for (const bar of document.querySelectorAll(".bar")) bar.style.width = 100 * Number(bar.dataset.share) + "%";
 
+  // ---- how many to keep -----------------------------------------------------------------------------------------------
+  const hues = ["#0b6e99", "#bc6c25", "#2a7f62", "#9d2449", "#6d597a", "#1b4965"];
+  let point = data.path ? data.path.chosen : 0;
+  function drawPath() {
+    const points = data.path.points, sizes = points.map((p) => p.retained.length);
+    const series = data.horizons.map((h, i) => ({
+      name: `${h} step${h > 1 ? "s" : ""} ahead`, x: sizes, y: points.map((p) => num(p.error[i])), dots: true, width: 1.8,
+      spread: points.map((p) => num(p.spread[i])), color: hues[i % hues.length],
+    }));
+    const values = series.flatMap((s) => s.y).filter((v) => v > 0 && Number.isFinite(v));
+    lineChart(byId("path-chart"), {
+      series, xlog: true, ylog: true, line: 1, lineLabel: "predicting the mean", marker: sizes[point],
+      low: Math.pow(10, Math.floor(Math.log10(Math.min(0.1, ...values)))),
+      high: Math.min(1e4, Math.pow(10, Math.ceil(Math.log10(Math.max(2, ...values))))),
+      xticks: sizes, xlabel: "observables kept", ylabel: "NMSE, validation", xname: (n) => `${n} observables`,
+    });
+    byId("size").value = String(point);
+    byId("size-shown").textContent = String(sizes[point]);
+    byId("size-verdict").textContent = point === data.path.chosen ? "This size was chosen; the models in this report are of this size."
+      : "Not the size of the models in this report.";
+    byId("size-names").replaceChildren(...points[point].retained.map((i) =>
+      html("li", { "data-index": i, class: isOutput.has(i) ? "output" : "" }, data.names[i])));
+  }
+  function choosePoint(next) {
+    point = next;
+    drawPath();
+  }
+
   // ---- error against horizon ------------------------------------------------------------------------------------------
-  const colors = { I: "#1b4965", II: "#bc6c25", III: "#2a7f62", IV: "#9d2449" };
+  const colors = { I: "#1b4965", II: "#bc6c25", III: "#2a7f62", IV: "#9d2449", path: "#0b6e99" };
   function drawError(host) {
     const ceiling = 1e4;
     const series = Object.entries(data.methods).flatMap(([name, sets]) => ["full", "reduced"].map((size) => ({
@@ -357,6 +390,11 @@
   slider.value = String(toSlider(data.threshold));
   onResize(() => update(threshold));
   onResize(() => drawError(document.querySelector('[data-chart="error"]')));
+  if (data.path) {
+    onResize(drawPath);
+    byId("size").addEventListener("input", () => choosePoint(+byId("size").value));
+    byId("size-reset").addEventListener("click", () => choosePoint(data.path.chosen));
+  }
   offerStretches();
   onResize(drawTrajectories);
   onResize(drawHeat);

@@ -62,6 +62,8 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
     assert summary["observables"]["reduced"] < summary["observables"]["full"] == 19
     assert summary["nmse"]["reduced"]["I"]["y"][1] < 0.01
     assert summary["judged_on"] == "held-out"
+    assert "Along the path: " in out
+    assert summary["path"]["sizes"][summary["path"]["chosen"]] == summary["observables"]["reduced"]
 
     code, out, _ = bench(*PREDICT)
     header, rows = read_csv(out)
@@ -98,6 +100,18 @@ def test_machines_get_json(bench):
     assert json.loads(Path("result/summary.json").read_text()) == summary
 
 
+def test_the_papers_sieve_on_request(bench):
+    code, out, _ = bench(*REDUCE, "--sieve", "graph", "--threshold", "0.5", "--json")
+    summary = json.loads(out)
+    assert (code, "path" in summary, summary["threshold"]) == (0, False, 0.5)
+    assert set(summary["nmse"]["reduced"]) == {"I", "IV"}
+    from koopsieve import reduce
+
+    header, *rows = csv.reader(Path("result/inclusion.csv").read_text().splitlines())
+    kept = reduce([[float(v) for v in row[1:]] for row in rows], [0], 0.5).retained
+    assert summary["observables"]["retained"] == [header[1 + i] for i in kept]
+
+
 def test_a_test_file_and_a_configuration(bench, tmp_path):
     bench("example", "--samples", 300, "--seed", 1, "--out", "other.csv")
     (tmp_path / "s.toml").write_text(
@@ -110,7 +124,7 @@ def test_a_test_file_and_a_configuration(bench, tmp_path):
     summary = json.loads((tmp_path / "elsewhere" / "summary.json").read_text())
     assert summary["judged_on"] == "test"
     assert summary["observables"]["full"] == 3 + 5
-    assert list(summary["nmse"]["full"]) == ["I"]
+    assert list(summary["nmse"]["full"]) == ["I", "path"]
 
 
 def test_the_settings_in_the_report_give_the_same_run_again(bench, tmp_path):
@@ -165,7 +179,11 @@ def test_several_files_are_several_episodes(bench):
     [
         (["reduce", "none.csv", "--states", "y"], "none.csv"),
         (["reduce", "bench.csv", "--states", "speed"], "'speed'.*'t', 'u', 'y'"),
-        (["reduce", "bench.csv", "--states", "y", "--horizons", "5000"], "too short to judge 5000 steps ahead"),
+        (
+            ["reduce", "bench.csv", "--states", "y", "--horizons", "5000"],
+            "held-out data would have to reach 5000 steps",
+        ),
+        (["reduce", "bench.csv", "--states", "y", "--horizons", "200"], "The quarter of the training data"),
         (["reduce", "bench.csv", "--states", "y", "--horizons", "a"], "horizons must be one or more whole numbers"),
         (["reduce", "bench.csv", "--states", "y", "--horizon", "5"], "No such option: --horizon"),
         (["reduce", "bench.csv", "--states", "y", "--delays", "many"], "--delays"),

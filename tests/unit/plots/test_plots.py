@@ -37,6 +37,12 @@ def test_the_summary_has_four_parts(small_result, tmp_path):
     assert f"{len(small_result.reduction.retained)} of 19" in figure.get_suptitle()
 
 
+def test_the_summary_of_a_path_has_its_curve(path_result, tmp_path):
+    figure = plot_summary(path_result)
+    assert "error against size" in [axes.get_title() for axes in figure.axes]
+    figure.savefig(tmp_path / "summary.png", dpi=40)
+
+
 def test_the_error_figure_shows_the_errors(small_result):
     axes = plot_error_against_horizon(small_result)
     drawn = {line.get_label(): line.get_ydata() for line in axes.get_lines()}

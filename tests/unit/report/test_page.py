@@ -26,11 +26,21 @@ def test_the_page_asks_for_nothing_from_outside(page):
 def test_the_page_says_what_was_kept(page, small_result):
     kept = small_result.reduction.retained
     assert f"<strong>{len(kept)}</strong>" in page
-    rows = re.findall(r'<tr data-index="(\d+)"( class="out")?>', page)
+    rows = re.findall(r'<tr data-index="(\d+)" class="(out)?(?: chosen)?">', page)
     assert len(rows) == small_result.dictionary.size
     assert sorted(int(i) for i, out in rows if not out) == kept.tolist()
     assert "A story." in page
     assert "states = [&#34;y&#34;]" in page
+
+
+def test_a_path_is_shown_if_there_is_one(page, path_result):
+    assert "How many to keep" not in page
+    shown = render_report(path_result)
+    assert "How many to keep" in shown
+    assert f"as chosen: {path_result.path.choice.size}" in shown
+    assert path_result.path.describe() in shown
+    chosen = re.findall(r'<tr data-index="(\d+)" class="(?:out)? chosen">', shown)
+    assert sorted(map(int, chosen)) == path_result.retained.tolist()
 
 
 def test_names_are_escaped_everywhere():
