@@ -29,7 +29,7 @@ def test_batches_equal_the_whole(statistics, identifier, executor):
     for name in (field.name for field in fields(whole)):
         mine, theirs = getattr(parts, name), getattr(whole, name)
         if isinstance(theirs, np.ndarray) and theirs.dtype.kind == "f":
-            np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-10 * np.nanmax(np.abs(theirs), initial=0))
+            np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-7 * np.nanmax(np.abs(theirs), initial=0))
         elif name not in ("sweeps", "agreement"):  # how long it took may differ by rounding
             assert tuple(mine) == tuple(theirs)
 
