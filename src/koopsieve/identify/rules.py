@@ -7,7 +7,7 @@ Every rule ends with the noise, at the exact expected squared error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -25,18 +25,24 @@ from koopsieve.identify.stepwise import propose_adds, propose_drops
 ACTIVE = 1e-3  # regressors less probable than this stay out of the joint solve
 NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
 MOST = 32  # regressors per target that may come in during one sweep
-NEVER = 1e-9  # inclusion probabilities below this count as zero
+ENTER = 1e-4  # a flag that is off stays off below this probability
+NEVER = 1e-9  # and one that is on is switched off below this
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """State of the updates, in standard units: mean, variance, probability of each weight; noise precision; bound."""
+    """State of the updates, in standard units.
+
+    Mean, variance and probability of each weight; per target the noise precision, the bound, and whether exchanges were
+    tried in vain.
+    """
 
     mu: FloatArray
     sigma2: FloatArray
     gamma: FloatArray
     rho: FloatArray
     elbo: FloatArray
+    quiet: BoolArray
 
     @property
     def w(self) -> FloatArray:
@@ -67,7 +73,13 @@ class Rules:
 
     def step(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Run one sweep: flags in order, all active means, exchanges."""
-        return self.exchange(problem, self.solve(problem, self.sweep(problem, state)))
+        solved = self.solve(problem, self.sweep(problem, state))
+        moved = np.any((solved.gamma >= 0.5) != (state.gamma >= 0.5), axis=0)
+        lively = np.flatnonzero(moved | ~state.quiet)
+        before = take(solved, lively)
+        after = self.exchange(problem.take(lively), before)
+        quiet = after.elbo <= before.elbo  # nothing to exchange until the flags move again
+        return put(solved, lively, replace(after, quiet=quiet))
 
     def solve(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Solve for all active means at once; a target for which rounding spoiled it keeps its means."""
@@ -94,7 +106,7 @@ class Rules:
         gamma = state.gamma.copy()
         likely = np.where(out, eta, -np.inf)
         few = np.partition(likely, -MOST, axis=0)[-MOST] if len(likely) > MOST else -np.inf
-        for batch in batches(~out | ((likely > np.log(NEVER)) & (likely >= few)), first=eta, numbers=8 * CACHE):
+        for batch in batches(~out | ((likely > np.log(ENTER)) & (likely >= few)), first=eta, numbers=8 * CACHE):
             after = self._visit(problem, batch, mu, sigma2, gamma, s, state.rho)
             for into, values in zip((mu, sigma2, gamma), after, strict=True):
                 batch.scatter(into, values)
@@ -119,7 +131,8 @@ class Rules:
             w = gamma[:, k] * mu[:, k]
             alpha = self.alpha(mu[:, k], sigma2[:, k])
             mu[:, k], sigma2[:, k] = updates.paired_weights(rho, g[:, k], alpha, s[:, k])
-            gamma[:, k] = inclusion(self.eta(rho, mu[:, k], sigma2[:, k], g[:, k], s[:, k], log_odds[:, k]))
+            eta = self.eta(rho, mu[:, k], sigma2[:, k], g[:, k], s[:, k], log_odds[:, k])
+            gamma[:, k] = inclusion(eta, gamma[:, k])
             s[:, k + 1 :] -= gram[:, k, k + 1 :] * (gamma[:, k] * mu[:, k] - w)[:, None]
         return mu, sigma2, gamma
 
@@ -190,13 +203,17 @@ class Rules:
         a_bar, b_bar = updates.update_noise(prior.a, prior.b, problem.rows, error)
         hyper = (prior.a, prior.b, prior.c, prior.d)
         elbo = paired_elbo(hyper, self.log_odds, problem.rows, error, gamma, mu, sigma2)
-        return Posterior(mu, sigma2, gamma, a_bar / b_bar, elbo)
+        return Posterior(mu, sigma2, gamma, a_bar / b_bar, elbo, np.zeros(len(elbo), dtype=bool))
 
 
-def inclusion(eta: FloatArray) -> FloatArray:
-    """Return γ̂ = sigmoid(η), the paired counterpart of eq. (pi_update); what is below `NEVER` is zero."""
+def inclusion(eta: FloatArray, before: FloatArray) -> FloatArray:
+    """Return γ̂ = sigmoid(η), the paired counterpart of eq. (pi_update).
+
+    A flag that is off stays off below `ENTER`, and one that is on is off below `NEVER`: null regressors would otherwise
+    all be on with the tiny probability that the prior gives them, at the price of visiting them in every sweep.
+    """
     gamma: FloatArray = expit(eta)
-    return np.where(gamma < NEVER, 0.0, gamma)
+    return np.where(gamma < np.where(before > 0, NEVER, ENTER), 0.0, gamma)
 
 
 def better(before: Posterior, after: Posterior) -> Posterior:
