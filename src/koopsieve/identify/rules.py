@@ -24,6 +24,7 @@ from koopsieve.identify.stepwise import propose_adds, propose_drops
 
 ACTIVE = 1e-3  # regressors less probable than this stay out of the joint solve
 NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
+SURE = 40.0  # log odds beyond which a flag is one to the last digit
 MOST = 32  # regressors per target that may come in during one sweep
 ENTER = 1e-4  # a flag that is off stays off below this probability
 NEVER = 1e-9  # and one that is on is switched off below this
@@ -94,19 +95,20 @@ class Rules:
         """Update the weight, precision and inclusion of each regressor in turn, the most evident first.
 
         The order belongs to the data and not to the indices, so that permuting the dictionary permutes the answer.
-        Regressors that are out and stay out change nobody else, so they are updated all at once; of those that might
-        come in, a sweep visits only the `MOST` likely.
+        Regressors that are out and stay out change nobody else, nor do those that are surely in, whose means `solve`
+        finds: they are updated all at once. Of those that might come in, a sweep visits only the `MOST` likely.
         """
         w, g = state.w, problem.energy[:, None]
         s = problem.correlation(w) + g * w
         out = state.gamma == 0
-        alone = updates.paired_weights(state.rho, g, self.alpha(state.mu, state.sigma2), s)
-        mu, sigma2 = np.where(out, alone[0], state.mu), np.where(out, alone[1], state.sigma2)
+        alone, sigma2 = updates.paired_weights(state.rho, g, self.alpha(state.mu, state.sigma2), s)
+        mu = np.where(out, alone, state.mu)
         eta = self.eta(state.rho, mu, sigma2, g, s, self.log_odds)
+        open_ = ~out & ((eta < SURE) | (state.gamma < 1))
         gamma = state.gamma.copy()
         likely = np.where(out, eta, -np.inf)
         few = np.partition(likely, -MOST, axis=0)[-MOST] if len(likely) > MOST else -np.inf
-        for batch in batches(~out | ((likely > np.log(ENTER)) & (likely >= few)), first=eta, numbers=8 * CACHE):
+        for batch in batches(open_ | ((likely > np.log(ENTER)) & (likely >= few)), first=eta, numbers=8 * CACHE):
             after = self._visit(problem, batch, mu, sigma2, gamma, s, state.rho)
             for into, values in zip((mu, sigma2, gamma), after, strict=True):
                 batch.scatter(into, values)

@@ -59,7 +59,7 @@ class SparseBayes:
     weight_shape: float = 1e-12
     weight_rate: float = 1e-12
     max_precision: float = 1e3
-    tolerance: float = 1e-6
+    tolerance: float = 1e-4
     max_sweeps: int = 300
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:

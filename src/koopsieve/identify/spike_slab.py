@@ -7,6 +7,7 @@ and inclusion given the rest, then the noise with the exact expected squared err
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from koopsieve.identify.settle import Settled, put, settle, take
 from koopsieve.identify.standardise import StandardProblem, standardise
 from koopsieve.identify.starts import Start, begin, resume
 from koopsieve.regression import RegressionStatistics
+
+ROUGHLY = 1e-2  # nats per sweep below which a start has shown where it will end
+AGREE = 0.1  # nats within which two starts ended at the same answer
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,8 @@ class SpikeSlab:
     """
 
     prior: SpikeSlabPrior = field(default_factory=SpikeSlabPrior)
-    starts: tuple[Start, ...] = (Start.ZERO, Start.RIDGE, Start.GREEDY)
-    tolerance: float = 1e-6
+    starts: tuple[Start, ...] = (Start.GREEDY, Start.RIDGE, Start.ZERO)
+    tolerance: float = 1e-4
     max_sweeps: int = 200
 
     def __post_init__(self) -> None:
@@ -70,23 +74,54 @@ class SpikeSlab:
         begins = [begin(rules, problem, kind) for kind in self.starts]
         if start is not None:
             begins.append(resume(rules, problem, start))
-        ends = [self._settle(problem, rules, first) for first in begins]
+        roughly = [self._settle(problem, rules, first, max(self.tolerance, ROUGHLY)) for first in begins]
+        ends = [self._finish(problem, rules, end, leads) for end, leads in zip(roughly, _records(roughly), strict=True)]
         return _estimate(statistics, problem, *_best(ends))
 
-    def _settle(self, problem: StandardProblem, rules: Rules, first: Posterior) -> Settled[Posterior]:
+    def _settle(
+        self, problem: StandardProblem, rules: Rules, first: Posterior, tolerance: float, max_sweeps: int | None = None
+    ) -> Settled[Posterior]:
         return settle(
             start=first,
             step=lambda state, open_: rules.step(problem.take(open_), state),
-            converged=self.converged,
+            converged=partial(converged, tolerance=tolerance),
             targets=problem.S.shape[1],
-            max_sweeps=self.max_sweeps,
+            max_sweeps=self.max_sweeps if max_sweeps is None else max_sweeps,
         )
 
-    def converged(self, before: Posterior, after: Posterior) -> BoolArray:
-        """Tell which targets gained almost nothing in the last sweep."""
-        moved = np.abs(after.gamma - before.gamma).max(axis=0, initial=0.0)
-        still: BoolArray = (after.elbo - before.elbo <= self.tolerance) & (moved <= self.tolerance)
-        return still
+    def _finish(
+        self, problem: StandardProblem, rules: Rules, rough: Settled[Posterior], targets: IndexArray
+    ) -> Settled[Posterior]:
+        """Settle some targets to the last digit."""
+        left = self.max_sweeps - int(rough.sweeps.max(initial=0))
+        if self.tolerance >= ROUGHLY or targets.size == 0 or left <= 0:
+            return rough
+        part = problem.take(targets)
+        fine = self._settle(part, rules, take(rough.state, targets), self.tolerance, left)
+        sweeps, settled = rough.sweeps.copy(), rough.settled.copy()
+        sweeps[targets] += fine.sweeps
+        settled[targets] = fine.settled
+        return Settled(put(rough.state, targets, fine.state), sweeps, settled)
+
+
+def converged(before: Posterior, after: Posterior, tolerance: float) -> BoolArray:
+    """Tell which targets gained almost nothing in the last sweep, and whose flags stand still."""
+    moved = np.abs(after.gamma - before.gamma).max(axis=0, initial=0.0)
+    still: BoolArray = (after.elbo - before.elbo <= tolerance) & (moved <= tolerance)
+    return still
+
+
+def _records(ends: list[Settled[Posterior]]) -> list[IndexArray]:
+    """Return per start the targets for which it did better than every start before it.
+
+    Only these are settled to the last digit. Another start adds to them and takes none away, so that more starts never
+    lower the bound.
+    """
+    records, highest = [], np.full(len(ends[0].sweeps), -np.inf)
+    for end in ends:
+        records.append(np.flatnonzero(end.state.elbo > highest))
+        highest = np.maximum(highest, end.state.elbo)
+    return records
 
 
 def _best(ends: list[Settled[Posterior]]) -> tuple[Settled[Posterior], IndexArray]:
@@ -98,7 +133,7 @@ def _best(ends: list[Settled[Posterior]]) -> tuple[Settled[Posterior], IndexArra
         won = np.flatnonzero(winner == number)
         state = put(state, won, take(end.state, won))
         sweeps[won], settled[won] = end.sweeps[won], end.settled[won]
-    agreement = np.sum(elbo >= elbo.max(axis=0) - 1e-3, axis=0)
+    agreement = np.sum(elbo >= elbo.max(axis=0) - AGREE, axis=0)
     return Settled(state, sweeps, settled), agreement
 
 

@@ -151,7 +151,7 @@ def _select(problem: StandardProblem, start: Forward, a_bar: float, most: int, s
         outside = outside - v**2
         V[:, filled] = v
         filled += 1
-        lower = np.maximum(b_bar - 0.5 * fall[batch, best, None], 1e-12 * b_bar)
+        lower = np.maximum(b_bar - 0.5 * fall[batch, best, None], np.maximum(1e-12 * b_bar, 1e-24 * problem.rows))
         price = price + 0.5 * np.log(
             b_bar / lower
         )  # a sharper noise makes every weight's posterior narrower, so dearer
