@@ -88,7 +88,7 @@ def _simulated(name: str, snr_db: float, samples: int) -> Problem:
 
 
 def _parts(samples: int) -> dict[str, int]:
-    return {"train": samples, "validation": samples // 2, "test": samples}
+    return {"train": samples, "validation": samples, "test": samples}
 
 
 def _simulate(name: str, samples: int, rng: np.random.Generator) -> Trajectories:

@@ -69,7 +69,7 @@ class HorizonLeastSquares:
         first = _bounded(tied, frame.rank)
         with np.errstate(all="ignore"):
             end = minimize(
-                loss, first.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": self.iterations, "maxcor": 20}
+                loss, first.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": self.iterations, "maxcor": 10}
             )
         coef = frame.outward(end.x.reshape(tied.shape))
         return Estimate(
@@ -211,7 +211,7 @@ class HorizonLoss:
             slopes[h] += slope[:r]
             pulses = slope[r:].reshape(h, len(B), self.C.shape[1])
             slopes[:h] += (B.T @ pulses)[::-1]
-            gradient[r:] += np.einsum("hlq,hrq->lr", pulses, between)
+            gradient[r:] += np.tensordot(pulses, between, axes=([0, 2], [0, 2]))
         gradient[:r] += _through_powers(A, powers, slopes)
         if not (np.isfinite(loss) and np.isfinite(gradient).all()):
             return 1e300, np.zeros_like(flat)
@@ -234,7 +234,7 @@ def _through_powers(A: FloatArray, powers: FloatArray, slopes: FloatArray) -> Fl
     for h in range(len(powers) - 1, 0, -1):
         carry = slopes[h] + A.T @ carry
         carried[h] = carry
-    gradient: FloatArray = np.einsum("hrq,hsq->rs", carried[1:], powers[:-1])
+    gradient: FloatArray = np.tensordot(carried[1:], powers[:-1], axes=([0, 2], [0, 2]))
     return gradient
 
 

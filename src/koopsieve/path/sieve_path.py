@@ -235,21 +235,22 @@ def filled(horizons: Sequence[int]) -> tuple[int, ...]:
 def choose(error: FloatArray, standard_error: FloatArray) -> int:
     """Return the first row that is, in every column, within one standard error of the column's best.
 
+    Where errors at short and long horizons pull in different directions there may be none. Then the standard error of
+    the difference counts (root of the sum of squares), and if there is still none, the row that misses least.
+
     Parameters
     ----------
     error, standard_error : array, shape (points, horizons)
-        The smallest dictionary first. The standard error that counts is that of the best; nan counts as zero.
-
-    Returns
-    -------
-    int
-        If no row is as good as the best at every horizon, the first among those that miss least, where a miss is the
-        largest logarithm of error over allowed error.
+        The smallest dictionary first. A standard error that is not finite counts as zero.
     """
-    best = np.argmin(np.where(np.isnan(error), np.inf, error), axis=0)
-    columns = np.arange(error.shape[1])
-    allowed = error[best, columns] + np.nan_to_num(standard_error[best, columns], nan=0.0, posinf=0.0)
+    error = np.where(np.isnan(error), np.inf, error)
+    spread = np.where(np.isfinite(standard_error), standard_error, 0.0)
+    best, columns = np.argmin(error, axis=0), np.arange(error.shape[1])
+    least, doubt = error[best, columns], spread[best, columns]
+    within = np.flatnonzero(np.all(error <= least + doubt, axis=1))
+    if within.size:
+        return int(within[0])
     with np.errstate(divide="ignore", invalid="ignore"):
-        miss = np.max(np.log(error) - np.log(allowed), axis=1)
+        miss = np.max(np.log(error) - np.log(least + np.hypot(doubt, spread)), axis=1)
     miss = np.where(np.isnan(miss), np.inf, miss)
     return int(np.argmax(miss <= max(0.0, float(miss.min()))))

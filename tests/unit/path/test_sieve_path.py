@@ -103,6 +103,13 @@ def test_choose_prefers_small_and_forgives_nan_spreads():
     assert choose(error, np.full((3, 2), 5.0)) == 0
 
 
+def test_choose_counts_the_doubt_of_both_where_horizons_disagree():
+    error = np.array([[1.0, 9.0], [1.3, 1.3], [9.0, 1.0]])
+    spread = np.array([[0.1, 1.0], [0.3, 0.3], [1.0, 0.1]])
+    assert choose(error, spread) == 1
+    assert choose(error[[0, 0, 1, 2]], np.zeros((4, 2))) == 2
+
+
 def test_choose_takes_the_least_miss_where_none_is_best_everywhere():
     error = np.array([[1.0, 9.0], [1.2, 1.1], [9.0, 1.0]])
     assert choose(error, np.zeros((3, 2))) == 1
