@@ -22,14 +22,28 @@ def statistics():
     return compress(data, (States() + Monomials()).fit(data))
 
 
-@pytest.mark.parametrize("identifier", [LeastSquares(), STLSQ(), SparseBayes(), SpikeSlab(), SpikeSlab.published()])
+# A direct solve answers to rounding. What iterates stops when it moves by less than its tolerance; rounding, which
+# differs with the size of the stacks, may decide whether that takes one sweep more.
+ROUNDING, STOPPING = 1e-10, 1e-6
+IDENTIFIERS = [
+    (LeastSquares(), ROUNDING),
+    (STLSQ(), ROUNDING),
+    (SparseBayes(), STOPPING),
+    (SpikeSlab(), STOPPING),
+    (SpikeSlab.published(), STOPPING),
+]
+
+
+@pytest.mark.parametrize(("identifier", "tolerance"), IDENTIFIERS)
 @pytest.mark.parametrize("executor", [Serial(), Threads(4), Threads(50)])
-def test_batches_equal_the_whole(statistics, identifier, executor):
+def test_batches_equal_the_whole(statistics, identifier, tolerance, executor):
     whole, parts = identifier.identify(statistics), identify_in_batches(identifier, statistics, executor)
     for name in (field.name for field in fields(whole)):
         mine, theirs = getattr(parts, name), getattr(whole, name)
         if isinstance(theirs, np.ndarray) and theirs.dtype.kind == "f":
-            np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-7 * np.nanmax(np.abs(theirs), initial=0))
+            np.testing.assert_allclose(
+                mine, theirs, rtol=tolerance, atol=tolerance / 10 * np.nanmax(np.abs(theirs), initial=0)
+            )
         elif name not in ("sweeps", "agreement"):  # how long it took may differ by rounding
             assert tuple(mine) == tuple(theirs)
 
