@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from koopsieve.cli.progress import bar
-from koopsieve.cli.table import show_result
+from koopsieve.cli.table import number, show_result
 
 STORY = "Learnt from six simulated seconds with noise; errors are against another trajectory, known without noise."
 
@@ -29,11 +29,15 @@ def demo(
 
     title = f"Lorenz attractor, 1 kHz, {snr:g} dB"
     check_writable(out)
-    result = run(seed=seed, snr_db=snr, progress=bar)
+    found = run(seed=seed, snr_db=snr, progress=bar)
+    result = found.result
     with whole_folder(out) as folder:
         write_run(result, folder)
         write_report(result, folder / "report.html", title=title, story=STORY)
         save_figure(plot_inclusion(result), folder / "inclusion.png")
-        save_figure(plot_error_against_horizon(result), folder / "error.png")
+        ahead = {f"horizon sieve, kept {found.path.choice.size}": found.path_error}
+        save_figure(plot_error_against_horizon(result, beside=ahead), folder / "error.png")
     show_result(result, title)
+    errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(found.path_error, result.horizons, strict=True))
+    typer.echo(f"Looking ahead, the horizon sieve keeps {found.path.choice.size} and refits over the horizons: NMSE {errors}.")
     typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv, two figures)")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from koopsieve._types import FloatArray
 from koopsieve.plots.figure import STYLES, new_axes
 from koopsieve.workflow import SieveResult
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
 _CEILING = 1e4  # errors beyond this only say that the model diverged
 
 
-def plot_error_against_horizon(result: SieveResult, axes: Axes | None = None) -> Axes:
+def plot_error_against_horizon(
+    result: SieveResult, axes: Axes | None = None, beside: Mapping[str, FloatArray] | None = None
+) -> Axes:
     """Draw the NMSE of linear predictions, averaged over the states: full dictionary pale, reduced strong.
 
     Parameters
@@ -23,6 +27,8 @@ def plot_error_against_horizon(result: SieveResult, axes: Axes | None = None) ->
     result : SieveResult
     axes : matplotlib axes, optional
         Left out, a new figure.
+    beside : mapping from label to array, optional
+        Errors of other models at the same horizons.
     """
     ax = new_axes(7.2, 4.0) if axes is None else axes
     for fits, label, size, look in (
@@ -33,6 +39,8 @@ def plot_error_against_horizon(result: SieveResult, axes: Axes | None = None) ->
             error = np.minimum(np.nan_to_num(fit.diagnostics.mean_error, nan=np.inf), _CEILING)
             style = STYLES.get(name, {}) | look
             ax.plot(result.horizons, error, label=f"{name}, {label} {size}", markersize=5, **style)
+    for label, errors in (beside or {}).items():
+        ax.plot(result.horizons, errors, label=label, color="black", marker="*", markersize=10, linewidth=2.5)
     ax.axhline(1.0, color="0.5", linewidth=0.8)
     ax.annotate("predicting the mean", (result.horizons[0], 1.0), fontsize=7, color="0.35", va="bottom")
     ax.set_xscale("log")
