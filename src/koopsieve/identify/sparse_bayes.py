@@ -89,20 +89,31 @@ class SparseBayes:
 
     def init(self, problem: StandardProblem) -> Relevance:
         """Start with everything in, and the one weight precision per target that has the highest evidence."""
-        precision, noise = ridge_evidence(problem)
-        return self.evaluate(problem, np.where(problem.energy[:, None] > 0, precision, np.inf), noise)
+        spectrum = Spectrum.of(problem)
+        precision, noise = ridge_evidence(problem, spectrum)
+        present = problem.energy[:, None] > 0
+        w, variance, log_det = spectrum.posterior(precision, noise)
+        log_det = log_det - np.count_nonzero(~present) * np.log(precision)
+        weights = w * present, variance * present, log_det
+        return self.relevance(problem, np.where(present, precision, np.inf), noise, weights)
 
     def evaluate(self, problem: StandardProblem, precision: FloatArray, noise: FloatArray) -> Relevance:
         """Return the posterior of the weights and the evidence, at given precisions."""
-        w, variance, log_det = posterior(problem, precision, noise)
+        return self.relevance(problem, precision, noise, posterior(problem, precision, noise))
+
+    def relevance(
+        self, problem: StandardProblem, precision: FloatArray, noise: FloatArray, weights: tuple[FloatArray, ...]
+    ) -> Relevance:
+        """Return the evidence that belongs to the weights' posterior (mean, variance, log determinant)."""
+        w, variance, log_det = weights
         residual = problem.squared_residual(w)
         kept = np.isfinite(precision)
         finite = np.where(kept, precision, 1.0)
         fit = problem.rows * np.log(noise / (2 * np.pi)) - noise * residual
-        weights = np.sum(np.log(finite) - finite * w**2, axis=0, where=kept)
+        prior = np.sum(np.log(finite) - finite * w**2, axis=0, where=kept)
         hyper = np.sum(self.weight_shape * np.log(finite) - self.weight_rate * finite, axis=0, where=kept)
         hyper += self.noise_shape * np.log(noise) - self.noise_rate * noise
-        return Relevance(precision, noise, w, variance, residual, (fit + weights - log_det) / 2 + hyper)
+        return Relevance(precision, noise, w, variance, residual, (fit + prior - log_det) / 2 + hyper)
 
     def step(self, problem: StandardProblem, state: Relevance) -> Relevance:
         """Try the boldest update first; where the evidence would fall, a more careful one.
@@ -133,8 +144,7 @@ class SparseBayes:
         excess = (state.w / own) ** 2 / s - 1
         precision = s / np.where(excess > 0, excess, np.inf)
         leaving = kept & (excess <= 0)
-        rank = np.argsort(np.argsort(np.where(leaving, excess, np.inf), axis=0), axis=0)
-        gone = leaving & (2 * rank < leaving.sum(axis=0) + 1)
+        gone = leaving & (excess <= _lower_half(np.where(leaving, excess, np.inf)))
         precision = np.where(leaving, np.where(gone, np.inf, state.precision), precision)
         return self._prune(problem, precision, self._noise(problem, state), kept=kept)
 
@@ -178,13 +188,33 @@ class SparseBayes:
         return still
 
 
-def ridge_evidence(problem: StandardProblem, rounds: int = 20) -> tuple[FloatArray, FloatArray]:
-    """Return per target the common weight precision and the noise precision of highest evidence (Bayesian ridge).
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The design in its singular basis, R = U·diag(κ)·Vᵀ: `power` κ² (p, 1), `side` V, `seen` UᵀS.
 
-    In the singular basis R = U·diag(κ)·Vᵀ all targets are done at once, and the residual suffers no cancellation.
+    With one weight precision per target all targets are done at once, and the residual suffers no cancellation.
     """
-    U, singular, _ = np.linalg.svd(problem.R)
-    y, power = U.T @ problem.S, singular[:, None] ** 2
+
+    power: FloatArray
+    side: FloatArray
+    seen: FloatArray
+
+    @classmethod
+    def of(cls, problem: StandardProblem) -> Spectrum:
+        """Decompose the design of a problem."""
+        U, singular, Vt = np.linalg.svd(problem.R)
+        return cls(singular[:, None] ** 2, Vt.T, U.T @ problem.S)
+
+    def posterior(self, precision: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return mean and variance of the weights and log|ρG + λI| per target."""
+        curvature = noise * self.power + precision
+        mean = self.side @ (noise * np.sqrt(self.power) * self.seen / curvature)
+        return mean, self.side**2 @ (1 / curvature), np.sum(np.log(curvature), axis=0)
+
+
+def ridge_evidence(problem: StandardProblem, spectrum: Spectrum, rounds: int = 20) -> tuple[FloatArray, FloatArray]:
+    """Return per target the common weight precision and the noise precision of highest evidence (Bayesian ridge)."""
+    y, power = spectrum.seen, spectrum.power
     floor = NOISE_FLOOR**2 * problem.rows
     precision, noise = np.ones(y.shape[1]), np.ones(y.shape[1])
     for _ in range(rounds):
@@ -195,6 +225,15 @@ def ridge_evidence(problem: StandardProblem, rounds: int = 20) -> tuple[FloatArr
         precision = np.clip(determined / np.maximum(size, 1e-300), 1e-12, 1e12)
         noise = np.maximum(problem.rows - determined, 1e-3 * problem.rows) / residual
     return precision, noise
+
+
+def _lower_half(values: FloatArray) -> FloatArray:
+    """Return per column the median of the finite values, the upper of two; inf for a column without any."""
+    middle = np.count_nonzero(np.isfinite(values), axis=0) // 2
+    median = np.full(values.shape[1], np.inf)
+    some = np.flatnonzero(np.isfinite(values).any(axis=0))
+    median[some] = np.sort(values[:, some], axis=0)[middle[some], np.arange(some.size)]
+    return median
 
 
 def _determined(state: Relevance) -> FloatArray:
