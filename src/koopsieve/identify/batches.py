@@ -48,7 +48,8 @@ class Batch:
         flat = self.index[:, :, None] * len(problem.gram) + self.index[:, None, :]  # one index is twice as fast as two
         gram: FloatArray = problem.gram.take(flat)
         if not self.real.all():
-            gram *= self.real[:, :, None] & self.real[:, None, :]
+            gram[~self.real] = 0.0
+            gram.transpose(0, 2, 1)[~self.real] = 0.0
         return gram
 
     def with_diagonal(self, gram: FloatArray, ridge: FloatArray) -> FloatArray:

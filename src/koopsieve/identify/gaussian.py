@@ -31,46 +31,37 @@ def posterior(
         ρ, noise precision of each target.
     """
     mean, variance = np.zeros(precision.shape), np.zeros(precision.shape)
-    log_det = np.zeros(len(noise))
-    for batch in batches(np.isfinite(precision), numbers=STACK):
-        rho = noise[batch.targets, None]
-        scale = 1 / np.sqrt(rho * problem.energy[batch.index] + batch.gather(precision, 1.0))
-        root, log_det[batch.targets] = _whitened(problem, batch, np.sqrt(rho) * scale)
-        side = rho * scale * batch.gather(problem.projected, 0.0)
+    kept = np.isfinite(precision)
+    log_det = np.count_nonzero(kept, axis=0) * np.log(noise)
+    ridge = precision / noise
+    for batch in batches(kept, numbers=STACK):
+        root, extra = _roots(problem, batch, ridge)
+        log_det[batch.targets] += extra
+        side = batch.gather(problem.projected, 0.0)
         found = np.matmul(root, np.matmul(side[:, None, :], root).transpose(0, 2, 1))[:, :, 0]
-        batch.scatter(mean, scale * found)
-        batch.scatter(variance, scale**2 * np.einsum("nij,nij->ni", root, root))
-        log_det[batch.targets] -= 2 * np.sum(np.log(scale), axis=1, where=batch.real)
+        batch.scatter(mean, found)
+        batch.scatter(variance, np.einsum("nij,nij->ni", root, root) / noise[batch.targets, None])
     return mean, variance, log_det
 
 
-def _whitened(problem: StandardProblem, batch: Batch, size: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return W with WWᵀ = C⁻¹, shape (n, k, k), and log|C|; C_ij = size_i·G_ij·size_j with a diagonal of ones."""
-    stack = _correlations(problem, batch, size)
+def _roots(problem: StandardProblem, batch: Batch, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return W with WWᵀ = (G + D)⁻¹, shape (n, k, k), and log|G + D|, over each target's active regressors."""
+    stack = batch.system(problem, ridge)
     lost = []
-    for number, C in enumerate(stack):
-        # The transpose of a row-major matrix is what LAPACK works on in place, so the stack becomes its own inverse root.
-        factor, info = lapack.dpotrf(C.T, lower=1, clean=1, overwrite_a=1)
+    for number, A in enumerate(stack):
+        # LAPACK works in place on the transpose of a row-major matrix, so that the stack becomes its own inverse root.
+        factor, info = lapack.dpotrf(A.T, lower=1, clean=1, overwrite_a=1)
         if info == 0:
             lapack.dtrtri(factor, lower=1, overwrite_c=1)
         else:
             lost.append(number)
-            np.copyto(C, np.eye(len(C)))
+            A[:] = np.eye(len(A))
     log_det = -2 * np.sum(np.log(np.einsum("nii->ni", stack)), axis=1)
     for number in lost:
         one = Batch(batch.targets[[number]], batch.index[[number]], batch.real[[number]])
-        root, log_det[number] = whitening(_correlations(problem, one, size[[number]])[0])
+        root, log_det[number] = whitening(one.system(problem, ridge)[0])
         stack[number] = root.T
     return stack, log_det
-
-
-def _correlations(problem: StandardProblem, batch: Batch, size: FloatArray) -> FloatArray:
-    stack = problem.gram.take(batch.index[:, :, None] * len(problem.gram) + batch.index[:, None, :])
-    size = np.where(batch.real, size, 0.0)
-    stack *= size[:, :, None]
-    stack *= size[:, None, :]
-    np.einsum("nii->ni", stack)[:] = 1.0
-    return stack
 
 
 def whitening(A: FloatArray) -> tuple[FloatArray, float]:

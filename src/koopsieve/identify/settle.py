@@ -7,7 +7,7 @@ A method brings a state (a frozen dataclass of arrays whose last axis runs over 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -57,8 +57,11 @@ def settle(
         following = step(current, open_)
         done = converged(current, following)
         sweeps[open_] += 1
-        state = put(state, open_, following)
-        current, open_ = take(following, np.flatnonzero(~done)), open_[~done]
+        current = following
+        if done.any():
+            state = put(state, open_[done], take(following, np.flatnonzero(done)))
+            current, open_ = take(following, np.flatnonzero(~done)), open_[~done]
+    state = put(state, open_, current)
     settled = np.ones(targets, dtype=bool)
     settled[open_] = False
     return Settled(state, sweeps, settled)
@@ -66,17 +69,31 @@ def settle(
 
 def take(state: State, targets: IndexArray) -> State:
     """Return the state of some targets."""
-    return replace(state, **{name: value[..., targets] for name, value in _arrays(state)})  # type: ignore[type-var]
+    arrays = _arrays(state)
+    if _everything(targets, arrays):
+        return state
+    return type(state)(**{name: value[..., targets] for name, value in arrays.items()})
 
 
 def put(state: State, targets: IndexArray, part: State) -> State:
     """Return the state with some targets replaced."""
+    arrays = _arrays(state)
+    if targets.size == 0:
+        return state
+    if _everything(targets, arrays):
+        return part
     changed = {}
-    for name, value in _arrays(state):
+    for name, value in arrays.items():
         changed[name] = value.copy()
         changed[name][..., targets] = getattr(part, name)
-    return replace(state, **changed)  # type: ignore[type-var]
+    return type(state)(**changed)
 
 
-def _arrays(state: object) -> list[tuple[str, Any]]:
-    return [(field.name, getattr(state, field.name)) for field in fields(state)]  # type: ignore[arg-type]
+def _arrays(state: object) -> dict[str, Any]:
+    return {name: getattr(state, name) for name in state.__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+def _everything(targets: IndexArray, arrays: dict[str, Any]) -> bool:
+    """Tell whether these are all the targets, in order: values do not change, so nothing need be copied then."""
+    count = next(iter(arrays.values())).shape[-1]
+    return len(targets) == count and bool((targets == np.arange(count)).all())

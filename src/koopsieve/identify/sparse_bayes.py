@@ -125,9 +125,9 @@ class SparseBayes:
         for update in (*bold, self.fixed_point, self.expectation_maximisation):
             part, before = problem.take(waiting), take(state, waiting)
             trial = self.evaluate(part, *update(part, before))
-            risen = trial.evidence >= before.evidence
-            following = put(following, waiting[risen], take(trial, np.flatnonzero(risen)))
-            waiting = waiting[~risen]
+            fallen = np.flatnonzero(~(trial.evidence >= before.evidence))
+            following = put(following, waiting, put(trial, fallen, take(before, fallen)))
+            waiting = waiting[fallen]
             if waiting.size == 0:
                 break
         return following

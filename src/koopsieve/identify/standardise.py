@@ -83,6 +83,8 @@ class StandardProblem:
 
     def take(self, targets: IndexArray) -> StandardProblem:
         """Return the same problem with only some targets."""
+        if len(targets) == self.S.shape[1] and (targets == np.arange(len(targets))).all():
+            return self
         smaller = StandardProblem(
             self.R, self.S[:, targets], self.leftover[targets], self.rows, self.column_scale, self.target_scale[targets]
         )
