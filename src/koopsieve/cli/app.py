@@ -55,7 +55,7 @@ def main() -> None:
     except Exception as error:
         if debug or not _is_for_users(error):
             raise
-        sys.stderr.write(f"koopsieve: {_words(error)}\n")
+        sys.stderr.write(_words(error))
         code = 2
     if code == INTERRUPTED:
         sys.stderr.write("koopsieve: interrupted; no file is half written.\n")
@@ -69,12 +69,14 @@ def _is_for_users(error: Exception) -> bool:
 def _words(error: Any) -> str:
     """Return an error in one or two lines; those of the command line parser know which command they are about."""
     if isinstance(error, KoopsieveError):
-        return str(error)
+        return f"koopsieve: {error}\n"
     if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}." if error.filename and error.strerror else str(error)
+        place = f"{error.filename}: {error.strerror}." if error.filename and error.strerror else str(error)
+        return f"koopsieve: {place}\n"
+    if not error.format_message():  # a command without arguments has shown its help already
+        return ""
     context = getattr(error, "ctx", None)
-    command = context.command_path if context else "koopsieve"
-    return f"{error.format_message()}\nSee: {command} --help"
+    return f"koopsieve: {error.format_message()}\nSee: {context.command_path if context else 'koopsieve'} --help\n"
 
 
 def _say(

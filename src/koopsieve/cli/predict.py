@@ -43,8 +43,8 @@ def predict(
     Each line holds the episode, the row of the predicted sample in it (from 0), the steps since the prediction started,
     then measured and predicted value of every output.
 
-    Examples
-    --------
+    For example:
+
     koopsieve predict result/model.npz bench.csv --horizon 20 --out ahead.csv
 
     koopsieve predict result/model.npz bench.csv --horizon 50 --start 100

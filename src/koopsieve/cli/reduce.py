@@ -16,10 +16,17 @@ def reduce(
     files: Annotated[list[str] | None, typer.Argument(help="CSV, Parquet, .npz or .mat; several are episodes.")] = None,
     states: Annotated[
         list[str] | None,
-        typer.Option("--states", "-y", help="Columns of the measured outputs: y or angle,speed.", rich_help_panel=DATA),
+        typer.Option(
+            "--states",
+            "-y",
+            metavar="NAMES",
+            help="Columns of the measured outputs: y or angle,speed.",
+            rich_help_panel=DATA,
+        ),
     ] = None,
     inputs: Annotated[
-        list[str] | None, typer.Option("--inputs", "-u", help="Columns of the inputs.", rich_help_panel=DATA)
+        list[str] | None,
+        typer.Option("--inputs", "-u", help="Columns of the inputs.", rich_help_panel=DATA),
     ] = None,
     episode: Annotated[str | None, typer.Option(help="Column that tells episodes apart.", rich_help_panel=DATA)] = None,
     time: Annotated[
@@ -38,41 +45,41 @@ def reduce(
     ] = None,
     kernels: Annotated[
         int | None,
-        typer.Option(help="Squared-exponential kernels; 0 for none.  [default: 100]", rich_help_panel=DICTIONARY),
+        typer.Option(help="Squared-exponential kernels; 0 for none. (default 100)", rich_help_panel=DICTIONARY),
     ] = None,
     polynomials: Annotated[
         int | None,
-        typer.Option(help="Products of states up to this degree.  [default: 1]", rich_help_panel=DICTIONARY),
+        typer.Option(help="Products of states up to this degree. (default 1)", rich_help_panel=DICTIONARY),
     ] = None,
     horizons: Annotated[
         str | None,
-        typer.Option(help="Steps ahead to judge at.  [default: 1,10,50]", rich_help_panel=JUDGING),
+        typer.Option(help="Steps ahead to judge at. (default 1,10,50)", rich_help_panel=JUDGING),
     ] = None,
     sieve: Annotated[
         str | None,
         typer.Option(
-            help="path: the size with the best error at the horizons. graph: the paper's.  [default: path]",
+            help="path: the size with the best error at the horizons. graph: the paper's. (default path)",
             rich_help_panel=JUDGING,
         ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(help="Probability from which a dependency counts.  [default: 0.1]", rich_help_panel=JUDGING),
+        typer.Option(help="Probability from which a dependency counts. (default 0.1)", rich_help_panel=JUDGING),
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="What to refit with: some of I,II,III,IV.  [default: I,IV]", rich_help_panel=JUDGING),
+        typer.Option(help="What to refit with: some of I,II,III,IV. (default I,IV)", rich_help_panel=JUDGING),
     ] = None,
     test: Annotated[
         list[str] | None, typer.Option(help="File to judge on; may be repeated.", rich_help_panel=JUDGING)
     ] = None,
     holdout: Annotated[
         float | None,
-        typer.Option(help="Share of the data held out without --test.  [default: 0.3]", rich_help_panel=JUDGING),
+        typer.Option(help="Share of the data held out without --test. (default 0.3)", rich_help_panel=JUDGING),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Places the kernels.  [default: 0]", rich_help_panel=JUDGING)] = None,
+    seed: Annotated[int | None, typer.Option(help="Places the kernels. (default 0)", rich_help_panel=JUDGING)] = None,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", help="Folder.  [default: result]", rich_help_panel=OUTPUT)
+        str | None, typer.Option("--out", "-o", help="Folder. (default result)", rich_help_panel=OUTPUT)
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="TOML file with any of these; flags win.", rich_help_panel=OUTPUT)
@@ -89,8 +96,8 @@ def reduce(
 
     Writes summary.json, model.npz, inclusion.csv and report.html into the folder --out.
 
-    Examples
-    --------
+    For example:
+
     koopsieve reduce bench.csv --states y --inputs u --time t --delays 2 --polynomials 3 --out result
 
     koopsieve reduce run1.mat run2.mat --states y --inputs u --dt 1e-3 --test run3.mat --horizons 1,20,100

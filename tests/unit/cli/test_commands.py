@@ -20,6 +20,7 @@ SRC = str(Path(__file__).parents[3] / "src")
 FILES = ["inclusion.csv", "model.npz", "report.html", "summary.json"]
 REDUCE = ["reduce", "bench.csv", "--states", "y", "--inputs", "u", "--time", "t", "--delays", "1", "--polynomials", "3"]
 REDUCE += ["--kernels", "0", "--horizons", "1,10"]
+QUICK = [*REDUCE, "--sieve", "graph", "--methods", "I"]
 PREDICT = ["predict", "result/model.npz", "bench.csv", "--horizon", "10"]
 
 
@@ -93,7 +94,7 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
 
 
 def test_machines_get_json(bench):
-    code, out, _ = bench(*REDUCE, "--json")
+    code, out, _ = bench(*QUICK, "--json")
     assert code == 0
     summary = json.loads(out)
     assert summary["settings"]["horizons"] == [1, 10]
@@ -130,7 +131,7 @@ def test_a_test_file_and_a_configuration(bench, tmp_path):
 def test_the_settings_in_the_report_give_the_same_run_again(bench, tmp_path):
     from koopsieve.cli.settings import Settings, to_toml
 
-    bench(*REDUCE)
+    bench(*QUICK)
     first = json.loads(Path("result/summary.json").read_text())
     given = first["settings"]
     frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
@@ -228,7 +229,11 @@ def test_help_has_examples(koopsieve_in):
         code, out, _ = koopsieve_in(command, "--help")
         assert code == 0
         assert f"koopsieve {command} " in out.replace("\n", " ")
-        assert "Example" in out
+        assert "xample:" in out
+    assert "(default 100)" in koopsieve_in("reduce", "--help")[1].replace("\n", " ")
+    code, out, err = koopsieve_in()
+    assert (code, err) == (2, "")
+    assert "predict" in out
     code, out, _ = koopsieve_in("--version")
     assert (code, out.split()[0]) == (0, "koopsieve")
 
@@ -262,7 +267,7 @@ def test_the_program_as_a_process(tmp_path):
 def test_an_interrupt_leaves_nothing_behind(bench, tmp_path, stage):
     before = sorted(p.name for p in tmp_path.iterdir())
     done = run_python(
-        f"import os, signal, sys\nimport koopsieve.cli.run as run\nsys.argv[1:] = {[*REDUCE]}\n"
+        f"import os, signal, sys\nimport koopsieve.cli.run as run\nsys.argv[1:] = {QUICK}\n"
         f"run.{stage} = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
         "from koopsieve.cli import main\nmain()",
         tmp_path,
