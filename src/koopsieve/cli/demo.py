@@ -39,5 +39,6 @@ def demo(
         save_figure(plot_error_against_horizon(result, beside=ahead), folder / "error.png")
     show_result(result, title)
     errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(found.path_error, result.horizons, strict=True))
-    typer.echo(f"Looking ahead, the horizon sieve keeps {found.path.choice.size} and refits over the horizons: NMSE {errors}.")
+    size = found.path.choice.size
+    typer.echo(f"Looking ahead, the horizon sieve keeps {size} and refits over the horizons: NMSE {errors}.")
     typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv, two figures)")
