@@ -130,7 +130,7 @@
     let taken = -Infinity;
     for (const t of xticks) {
       svg(picture, "line", { class: "axis", x1: x(t), x2: x(t), y1: H - bottom, y2: H - bottom + 5 });
-      if (x(t) - taken > 26) {
+      if (x(t) - taken > 34) {
         svg(picture, "text", { x: x(t), y: H - bottom + 18, "text-anchor": "middle" }, (options.xtext || ((v) => tickLabel(v, false)))(t));
         taken = x(t);
       }
