@@ -77,6 +77,8 @@ class Rules:
         solved = self.solve(problem, self.sweep(problem, state))
         moved = np.any((solved.gamma >= 0.5) != (state.gamma >= 0.5), axis=0)
         lively = np.flatnonzero(moved | ~state.quiet)
+        if lively.size == 0:
+            return solved
         before = take(solved, lively)
         after = self.exchange(problem.take(lively), before)
         quiet = after.elbo <= before.elbo  # nothing to exchange until the flags move again

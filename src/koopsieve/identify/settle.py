@@ -6,7 +6,7 @@ A method brings a state (a frozen dataclass of arrays whose last axis runs over 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -31,7 +31,7 @@ def settle(
     step: Callable[[State, IndexArray], State],
     converged: Callable[[State, State], BoolArray],
     targets: int,
-    max_sweeps: int,
+    max_sweeps: int | IndexArray,
 ) -> Settled[State]:
     """Apply `step` until `converged`, target by target.
 
@@ -45,26 +45,29 @@ def settle(
         Takes the states before and after a step, tells per target whether the change is negligible.
     targets : int
         Number of targets.
-    max_sweeps : int
-        Number of steps after which the remaining targets are left as they are.
+    max_sweeps : int, or array of int, shape (targets,)
+        Number of steps after which a target is left as it is.
     """
-    state, open_ = start, np.arange(targets)
-    current = start
-    sweeps = np.zeros(targets, dtype=np.intp)
-    for _ in range(max_sweeps):
-        if open_.size == 0:
-            break
+    budget = np.broadcast_to(max_sweeps, targets)
+    sweeps, settled = np.zeros(targets, dtype=np.intp), np.zeros(targets, dtype=bool)
+    open_ = np.flatnonzero(budget > 0)
+    state, current = start, take(start, open_)
+    while open_.size:
         following = step(current, open_)
-        done = converged(current, following)
         sweeps[open_] += 1
+        settled[open_] = converged(current, following)
+        done = settled[open_] | (sweeps[open_] >= budget[open_])
         current = following
         if done.any():
             state = put(state, open_[done], take(following, np.flatnonzero(done)))
             current, open_ = take(following, np.flatnonzero(~done)), open_[~done]
-    state = put(state, open_, current)
-    settled = np.ones(targets, dtype=bool)
-    settled[open_] = False
     return Settled(state, sweeps, settled)
+
+
+def join(states: Sequence[State]) -> State:
+    """Return several states as one, their targets side by side."""
+    arrays = [_arrays(state) for state in states]
+    return type(states[0])(**{name: np.concatenate([a[name] for a in arrays], axis=-1) for name in arrays[0]})
 
 
 def take(state: State, targets: IndexArray) -> State:

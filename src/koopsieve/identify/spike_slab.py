@@ -16,12 +16,13 @@ from koopsieve.identify.estimate import Estimate, Status
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.published import LORENZ_PRIOR, PublishedSpikeSlab
 from koopsieve.identify.rules import NOISE_FLOOR, Posterior, Rules
-from koopsieve.identify.settle import Settled, put, settle, take
+from koopsieve.identify.settle import Settled, join, put, settle, take
 from koopsieve.identify.standardise import StandardProblem, standardise
-from koopsieve.identify.starts import Start, begin, resume
+from koopsieve.identify.starts import Start, begin, empty, resume
 from koopsieve.regression import RegressionStatistics
 
 ROUGHLY = 1e-2  # nats per sweep below which a start has shown where it will end
+TOGETHER = 1 << 18  # weights up to which starts run side by side
 AGREE = 0.1  # nats within which two starts ended at the same answer
 
 
@@ -71,37 +72,64 @@ class SpikeSlab:
         """
         problem = standardise(statistics)
         rules = Rules.of(self.prior, statistics.regressors, problem)
-        begins = [begin(rules, problem, kind) for kind in self.starts]
+        nothing = empty(rules, problem)
+        begins = [begin(rules, problem, kind, nothing) for kind in self.starts]
         if start is not None:
             begins.append(resume(rules, problem, start))
-        roughly = [self._settle(problem, rules, first, max(self.tolerance, ROUGHLY)) for first in begins]
-        ends = [self._finish(problem, rules, end, leads) for end, leads in zip(roughly, _records(roughly), strict=True)]
-        return _estimate(statistics, problem, *_best(ends))
+        ends = [end for group in _groups(begins) for end in self._roughly(problem, rules, group)]
+        return _estimate(statistics, problem, *_best(self._finely(problem, rules, ends)))
+
+    def _roughly(self, problem: StandardProblem, rules: Rules, begins: list[Posterior]) -> list[Settled[Posterior]]:
+        """Run several starts at once, side by side as if they were more targets."""
+        every = np.arange(problem.S.shape[1])
+        copies = problem.take(np.tile(every, len(begins)))
+        end = self._settle(copies, rules, join(begins), max(self.tolerance, ROUGHLY), self.max_sweeps)
+        return [_part(end, every + number * every.size) for number in range(len(begins))]
+
+    def _finely(
+        self, problem: StandardProblem, rules: Rules, ends: list[Settled[Posterior]]
+    ) -> list[Settled[Posterior]]:
+        """Settle to the last digit each start's targets for which it did better than every start before it."""
+        if self.tolerance >= ROUGHLY:
+            return ends
+        records = _records(ends)
+        rough = [_part(end, targets) for end, targets in zip(ends, records, strict=True)]
+        spent = np.concatenate([part.sweeps for part in rough])
+        copies, first = problem.take(np.concatenate(records)), join([part.state for part in rough])
+        fine = self._settle(copies, rules, first, self.tolerance, self.max_sweeps - spent)
+        pieces = np.split(np.arange(spent.size), np.cumsum([targets.size for targets in records])[:-1])
+        fine = Settled(fine.state, fine.sweeps + spent, fine.settled)
+        return [
+            _replaced(end, targets, _part(fine, piece))
+            for end, targets, piece in zip(ends, records, pieces, strict=True)
+        ]
 
     def _settle(
-        self, problem: StandardProblem, rules: Rules, first: Posterior, tolerance: float, max_sweeps: int | None = None
+        self, problem: StandardProblem, rules: Rules, first: Posterior, tolerance: float, max_sweeps: int | IndexArray
     ) -> Settled[Posterior]:
         return settle(
             start=first,
             step=lambda state, open_: rules.step(problem.take(open_), state),
             converged=partial(converged, tolerance=tolerance),
             targets=problem.S.shape[1],
-            max_sweeps=self.max_sweeps if max_sweeps is None else max_sweeps,
+            max_sweeps=max_sweeps,
         )
 
-    def _finish(
-        self, problem: StandardProblem, rules: Rules, rough: Settled[Posterior], targets: IndexArray
-    ) -> Settled[Posterior]:
-        """Settle some targets to the last digit."""
-        left = self.max_sweeps - int(rough.sweeps.max(initial=0))
-        if self.tolerance >= ROUGHLY or targets.size == 0 or left <= 0:
-            return rough
-        part = problem.take(targets)
-        fine = self._settle(part, rules, take(rough.state, targets), self.tolerance, left)
-        sweeps, settled = rough.sweeps.copy(), rough.settled.copy()
-        sweeps[targets] += fine.sweeps
-        settled[targets] = fine.settled
-        return Settled(put(rough.state, targets, fine.state), sweeps, settled)
+
+def _groups(begins: list[Posterior]) -> list[list[Posterior]]:
+    """Return which starts to run at once: as many as keep the processor's cache."""
+    count = max(TOGETHER // max(begins[0].mu.size, 1), 1)
+    return [begins[first : first + count] for first in range(0, len(begins), count)]
+
+
+def _part(end: Settled[Posterior], targets: IndexArray) -> Settled[Posterior]:
+    return Settled(take(end.state, targets), end.sweeps[targets], end.settled[targets])
+
+
+def _replaced(end: Settled[Posterior], targets: IndexArray, part: Settled[Posterior]) -> Settled[Posterior]:
+    sweeps, settled = end.sweeps.copy(), end.settled.copy()
+    sweeps[targets], settled[targets] = part.sweeps, part.settled
+    return Settled(put(end.state, targets, part.state), sweeps, settled)
 
 
 def converged(before: Posterior, after: Posterior, tolerance: float) -> BoolArray:

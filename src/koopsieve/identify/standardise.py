@@ -15,6 +15,8 @@ from scipy.sparse import csr_array
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
+SMALL = 1 << 13  # weights up to which looking for zeros costs more than multiplying them
+
 
 @dataclass(frozen=True, eq=False)
 class StandardProblem:
@@ -117,7 +119,7 @@ def standardise(statistics: RegressionStatistics | TriangularFactor) -> Standard
 
 def _product(matrix: FloatArray, w: FloatArray) -> FloatArray:
     """Return matrix·w; a w that is mostly zeros is multiplied as such."""
-    if np.count_nonzero(w) > 0.1 * w.size:
+    if w.size < SMALL or np.count_nonzero(w) > 0.1 * w.size:
         return np.asarray(matrix @ w, dtype=float)
     return np.asarray((csr_array(w.T) @ matrix.T).T, dtype=float)
 

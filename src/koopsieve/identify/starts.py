@@ -25,11 +25,11 @@ class Start(Enum):
     GREEDY = "What forward selection takes in."
 
 
-def begin(rules: Rules, problem: StandardProblem, kind: Start) -> Posterior:
-    """Return a start."""
+def begin(rules: Rules, problem: StandardProblem, kind: Start, nothing: Posterior | None = None) -> Posterior:
+    """Return a start; `nothing` is the empty state, for callers that need it more than once."""
     if kind is Start.RIDGE:
         return dense(rules, problem)
-    nothing = empty(rules, problem)
+    nothing = empty(rules, problem) if nothing is None else nothing
     return rules.add(problem, nothing, most=LARGEST) if kind is Start.GREEDY else nothing
 
 
