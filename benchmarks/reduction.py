@@ -218,6 +218,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("KOOPSIEVE_DATA"))
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=SYSTEMS)
     parser.add_argument("--snr", nargs="+", type=float, default=[40.0, 20.0])
+    parser.add_argument("--seed", type=int, default=7, help="of the simulated data")
     parser.add_argument("--refit", choices=("best", "one-step"), default="best")
     options = parser.parse_args()
     levels = options.snr[:1] if options.quick else options.snr
@@ -225,7 +226,7 @@ def main() -> None:
     print("| system | noise | size asked | method | kept | NMSE, 1st horizon | 2nd | longest | κ(A) | seconds |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     rows = []
-    for problem in problems(options.systems, levels, data, 2000 if options.quick else 4000):
+    for problem in problems(options.systems, levels, data, 2000 if options.quick else 4000, options.seed):
         found = Bench(problem, options.refit == "one-step", 5 if options.quick else 20).rows()
         print("\n".join(row.markdown() for row in found), flush=True)
         rows += found

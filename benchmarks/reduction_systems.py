@@ -50,7 +50,9 @@ class Problem:
         return States() + Constant() + kernels
 
 
-def problems(names: list[str], noise_levels: list[float], data: Path | None, samples: int) -> Iterator[Problem]:
+def problems(
+    names: list[str], noise_levels: list[float], data: Path | None, samples: int, seed: int = 7
+) -> Iterator[Problem]:
     """Yield every system asked for at every noise level; measured data have their own noise."""
     for name in names:
         if name == "wiener-hammerstein":
@@ -60,11 +62,11 @@ def problems(names: list[str], noise_levels: list[float], data: Path | None, sam
             yield _measured(data / WIENER_HAMMERSTEIN)
         else:
             for level in noise_levels:
-                yield _simulated(name, level, samples)
+                yield _simulated(name, level, samples, seed)
 
 
-def _simulated(name: str, snr_db: float, samples: int) -> Problem:
-    rng = np.random.default_rng([7, sum(map(ord, name)), int(snr_db)])
+def _simulated(name: str, snr_db: float, samples: int, seed: int) -> Problem:
+    rng = np.random.default_rng([seed, sum(map(ord, name)), int(snr_db)])
     clean = {part: _simulate(name, count, rng) for part, count in _parts(samples).items()}
     noisy = {part: add_noise(data, snr_db, rng) for part, data in clean.items()}
     centers, coefficients, shown, sizes = {
