@@ -16,8 +16,9 @@ from koopsieve.data import Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import HorizonSieve, Identifier
+from koopsieve.identify.threads import one_thread
 from koopsieve.model import LiftedModel
-from koopsieve.path.family import Sieve
+from koopsieve.path.family import Candidate, Sieve
 from koopsieve.path.refits import Refitter, default_refits
 from koopsieve.regression import RegressionStatistics, compress
 
@@ -194,27 +195,24 @@ def sieve_path(
     if not wanted:
         raise KoopsieveError("horizons is empty. Expected at least one number of steps, such as [1, 10, 50].")
     statistics = compress(learn, phi, horizons=filled(wanted), executor=executor, progress=progress)
-    candidates = (HorizonSieve() if sieve is None else sieve).path(statistics, steps)
     refitter = Refitter(judge, wanted, default_refits() if refits is None else refits, stable)
-    points = []
-    for candidate in progress(candidates, "Refitting", len(candidates)):
-        small, lifting = statistics.select(candidate.retained), phi.select(candidate.retained)
-        best = refitter(small, lifting)
-        errors = best.errors
-        points.append(
-            PathPoint(
-                candidate.retained,
-                lifting.names,
-                candidate.elbo,
-                errors.error,
-                errors.standard_error,
-                best.model,
-                best.refit,
-                best.status,
-            )
-        )
+    with one_thread():
+        candidates = (HorizonSieve() if sieve is None else sieve).path(statistics, steps)
+        points = [
+            _point(candidate, statistics, phi, refitter)
+            for candidate in progress(candidates, "Refitting", len(candidates))
+        ]
     error, spread = np.stack([p.error for p in points]), np.stack([p.standard_error for p in points])
     return SievePath(tuple(points), wanted, choose(error, spread), phi, statistics, judge)
+
+
+def _point(
+    candidate: Candidate, statistics: RegressionStatistics, dictionary: Dictionary, refitter: Refitter
+) -> PathPoint:
+    kept = dictionary.select(candidate.retained)
+    best = refitter(statistics.select(candidate.retained), kept)
+    error, spread = best.errors.error, best.errors.standard_error
+    return PathPoint(candidate.retained, kept.names, candidate.elbo, error, spread, best.model, best.refit, best.status)
 
 
 def filled(horizons: Sequence[int]) -> tuple[int, ...]:
