@@ -1,12 +1,12 @@
 """Runs of the sieve for tests of what people look at: reports, figures, files."""
 
 from koopsieve import LeastSquares, Monomials, SpikeSlab, States, Trajectories, embed_delays, reduce_and_refit
-from koopsieve.experiments.systems.duffing_oscillator import SAMPLE_TIME, duffing
+from koopsieve.experiments.systems.bench import SAMPLE_TIME, bench_record
 
 
 def duffing_trajectories(samples=800, seed=0, names=("y", "u")):
     """A recorded Duffing oscillator with one delay."""
-    u, y = duffing(samples, seed=seed)
+    u, y = bench_record(samples, seed=seed)
     data = Trajectories.from_arrays(y, u[:, None], dt=SAMPLE_TIME, state_names=names[:1], input_names=names[1:])
     return embed_delays(data, states=1, inputs=1)
 

@@ -22,9 +22,9 @@ def example(
     Example: koopsieve example --out bench.csv
     """
     from koopsieve._types import written_whole
-    from koopsieve.experiments.systems.duffing_oscillator import SAMPLE_TIME, duffing
+    from koopsieve.experiments.systems.bench import SAMPLE_TIME, bench_record
 
-    u, y = duffing(samples, seed=seed)
+    u, y = bench_record(samples, seed=seed)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["t", "u", "y"])

@@ -1,6 +1,6 @@
-"""Two driven oscillators that benchmarks of identification use: Duffing with two wells, and Van der Pol.
+"""Two driven oscillators that benchmarks of identification use: Duffing and Van der Pol.
 
-Duffing: ẍ = −δẋ + x − x³ + u.  Van der Pol: ẍ = μ(1 − x²)ẋ − x + u. The state is (x, ẋ).
+Duffing: ẍ = u − δẋ − kx − x³, k = −1 for two wells.  Van der Pol: ẍ = μ(1 − x²)ẋ − x + u. The state is (x, ẋ).
 """
 
 from __future__ import annotations
@@ -17,9 +17,14 @@ _MAX_STEP = 0.01  # seconds
 
 
 def duffing(
-    drive: ArrayLike, dt: float = 0.05, *, damping: float = 0.3, initial: Sequence[float] = (1.0, 0.0)
+    drive: ArrayLike,
+    dt: float = 0.05,
+    *,
+    damping: float = 0.3,
+    stiffness: float = -1.0,
+    initial: Sequence[float] = (1.0, 0.0),
 ) -> FloatArray:
-    """Simulate the double-well Duffing oscillator under a drive held over each sample; return (x, ẋ), noise-free.
+    """Simulate the Duffing oscillator under a drive held over each sample; return (x, ẋ), noise-free.
 
     Parameters
     ----------
@@ -29,8 +34,10 @@ def duffing(
         Sample time in seconds.
     damping : float
         δ.
+    stiffness : float
+        k; negative for two wells, positive for a spring that hardens.
     initial : sequence of float
-        x and ẋ at time zero; (1, 0) is the bottom of a well.
+        x and ẋ at time zero; (1, 0) is the bottom of a well where k = −1.
 
     Returns
     -------
@@ -39,7 +46,7 @@ def duffing(
 
     def derivative(state: State, u: State) -> State:
         x, v = state
-        return v, -damping * v + x - x**3 + u[0]
+        return v, u[0] - damping * v - stiffness * x - x**3
 
     return integrate(derivative, initial, _checked(drive), dt, _MAX_STEP)
 
