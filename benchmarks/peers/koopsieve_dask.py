@@ -1,5 +1,6 @@
 # Compress a stream on a Dask cluster of this machine: `koopsieve_dask.py FOLDER WORKERS`.
 import sys
+import time
 
 import numpy as np
 from distributed import Client, LocalCluster
@@ -11,19 +12,32 @@ from koopsieve.execution import DaskExecutor
 centers = np.random.default_rng(0).uniform(-1, 1, size=(197, 3))
 
 
+def warm_up():
+    """Import and load what a worker needs, so that starting is not measured."""
+    data = ks.Trajectories.from_arrays(np.random.default_rng(0).normal(size=(100, 3)))
+    ks.compress(data, (ks.States() + ks.SquaredExponential(centers=5)).fit(data))
+    import pyarrow.parquet  # noqa: F401
+
+
+def spent(client):
+    """Processor time of every worker so far, and of this process, which holds client and scheduler."""
+    return np.array([*client.run(time.process_time).values(), time.process_time()])
+
+
 def main():
     workers = int(sys.argv[2])
-    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0")
+    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
     with cluster, Client(cluster) as client:
-        executor = DaskExecutor(client)
         data = ks.Stream.from_parquet(sys.argv[1], ["x", "y", "z"], episode="run")
         phi = (ks.States() + ks.SquaredExponential(centers=centers, coefficients=[2.0])).fit(data)
-        client.run(lambda: __import__("koopsieve.regression"))  # importing is not what is measured
+        client.run(warm_up)
+        before = spent(client)
         report(
-            "koopsieve on Dask",
-            lambda: ks.compress(data, phi, executor=executor),
+            f"koopsieve on {workers} Dask workers",
+            lambda: ks.compress(data, phi, executor=DaskExecutor(client)),
             rows=lambda statistics: statistics.rows,
             observables=phi.size,
+            workers=lambda _: [round(seconds, 3) for seconds in spent(client) - before],
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from koopsieve._types import KoopsieveError
@@ -63,6 +64,11 @@ class DaskExecutor(Executor):
         """The most threads that one worker has."""
         return max([1, *(int(count) for count in self.client.nthreads().values())])
 
+    @property
+    def here(self) -> bool:
+        """Never: even a single worker is another process, perhaps on another machine."""
+        return False
+
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield the results in order, each as soon as it and those before it are there."""
         futures = self._submit(function, items)
@@ -87,7 +93,9 @@ class DaskExecutor(Executor):
         combining = Combining(combine)
         while len(level) > 1:
             groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
-            level = [g[0] if len(g) == 1 else self.client.submit(combining, *g, pure=False) for g in groups]
+            # before items that were not begun yet: what is combined need not be kept
+            submit = partial(self.client.submit, combining, pure=False, priority=1)
+            level = [group[0] if len(group) == 1 else submit(*group) for group in groups]
         for _ in progress(leaves, description, len(items)):
             pass
         result: Result = level[0].result()
@@ -102,14 +110,16 @@ class DaskExecutor(Executor):
         shared = self.client.submit(_the, function, pure=False)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # data in memory must travel once
-            return [self.client.submit(_apply, shared, item, pure=False) for item in items]
+            # all at once: the scheduler then hands them out one by one, to whoever is free
+            found: list[Any] = self.client.map(_apply, items, function=shared, pure=False)
+            return found
 
 
 def _the(value: Item) -> Item:
     return value
 
 
-def _apply(function: Callable[[Item], Result], item: Item) -> Result:
+def _apply(item: Item, function: Callable[[Item], Result]) -> Result:
     return function(item)
 
 

@@ -32,6 +32,11 @@ class Executor(ABC):
         """How many of these share the memory of one process."""
         return 1
 
+    @property
+    def here(self) -> bool:
+        """Whether the work is done in this process."""
+        return True
+
     @abstractmethod
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield the results in the order of the items."""

@@ -72,7 +72,7 @@ def compress(
     rows = chunk_rows or _rows_within(BYTES_PER_THREAD if max_bytes is None else max_bytes // engine.sharing, start)
     folding = Folding(dictionary, start, rows, reach=max(steps, default=1))
     chunks = None if source.n_samples is None else -(-source.n_samples // rows)
-    parts = source.parts(_part_count(chunks, engine.workers), folding.reach)
+    parts = source.parts(_part_count(chunks, engine), folding.reach)
     if len(parts) == 1:
         found = folding.fold(progress(folding.chunks(parts[0]), "Compressing", chunks))
     else:
@@ -159,9 +159,14 @@ def _rows_within(max_bytes: int, start: RegressionStatistics) -> int:
     return min(rows, max(4096, 8 * len(start.R)))
 
 
-def _part_count(chunks: int | None, workers: int) -> int:
+def _part_count(chunks: int | None, executor: Executor) -> int:
     """Return into how many parts to divide the data: a multiple of the workers, each of several chunks."""
-    if chunks is None or workers == 1 or chunks < 2 * workers:
+    workers = executor.workers
+    if executor.here and workers == 1:
+        return 1
+    if chunks is None:  # a Dask data frame has as many parts as partitions, at the most
+        return workers * _PARTS_PER_WORKER
+    if chunks < 2 * workers:
         return 1
     return workers * min(max(1, chunks // (_CHUNKS_PER_PART * workers)), _PARTS_PER_WORKER)
 

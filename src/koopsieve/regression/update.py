@@ -19,6 +19,7 @@ _ROWS = 2048  # rows at a time, so that what is worked on stays in the cache
 # The leverage ‖Y‖² of all new rows together, up to which products are used. Rounding changes what is known of any
 # direction, however weak, by at most ε·leverage of itself: 1e-11 here, where Householder promises ε of the largest.
 _MOST_LEVERAGE = 5e4
+_SAMPLED = 32  # one row in so many tells beforehand whether the limit will be passed
 
 
 def innovation_update(
@@ -29,7 +30,7 @@ def innovation_update(
     With Y = ΦR⁻¹, UᵀU = I + YᵀY and the innovation E = T − YS (the new targets less what the old rows predict):
     R ← UR, S ← US + U⁻ᵀYᵀE, and ‖E‖² − ‖U⁻ᵀYᵀE‖² is left over, without cancellation because E is already small.
     """
-    if not np.diagonal(R).all():
+    if not np.diagonal(R).all() or not expected_leverage(R, design) <= _MOST_LEVERAGE:
         return None
     p, q = S.shape
     square, cross, energy = np.eye(p), np.zeros((p, q)), np.zeros(q)
@@ -47,6 +48,17 @@ def innovation_update(
     gain = blas.dtrsm(1.0, U, cross, trans_a=1)
     rest = energy - np.einsum("ij,ij->j", gain, gain)
     return np.triu(U @ R), gain + U @ S, np.maximum(rest, 0.0)
+
+
+def expected_leverage(R: FloatArray, design: FloatArray) -> float:
+    """Return ‖ΦR⁻¹‖² as a sample of the rows of Φ tells it; not finite where R is almost singular.
+
+    A guess is enough: it spares most of the work that would be thrown away, and either update is right.
+    """
+    sample = design[::_SAMPLED]
+    with np.errstate(all="ignore"):
+        Y = solve_right(R, sample)
+        return float(np.einsum("ij,ij->", Y, Y)) * len(design) / max(len(sample), 1)
 
 
 def householder_update(

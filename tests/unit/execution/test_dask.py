@@ -111,6 +111,34 @@ def test_parquet_and_dask_frames(client, tmp_path):
             assert_same(came, wanted)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_all_lifting_is_done_by_the_workers_and_by_all_of_them(workers):
+    """A Dask frame, whose length nobody knows, and one worker are no exceptions."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    from koopsieve.dictionary import Function
+
+    cluster = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0)
+    x = make(lengths=(900,)).states[0]
+    frame = dd.from_pandas(pd.DataFrame({"run": 0, "p": x[:, 0], "q": x[:, 1]}), npartitions=6)
+    with cluster, distributed.Client(cluster) as client:
+        for stream in (
+            Stream.from_arrays(x, state_names=["p", "q"]),
+            Stream.from_dask(frame, ["p", "q"], episode="run"),
+        ):
+            phi = (
+                States() + Function(lambda x: (time.sleep(0.05), np.full(len(x), os.getpid()))[1], names=["process"])
+            ).fit(stream)
+            found = compress(stream, phi, chunk_rows=20, executor=DaskExecutor(client))
+            expected = list(client.run(os.getpid).values())
+            mean = np.linalg.norm(found.R[:, -1]) / np.sqrt(899)  # of the process numbers, over all rows
+            if workers == 1:
+                np.testing.assert_allclose(mean, expected)
+            else:
+                assert min(expected) + 1e-3 < mean < max(expected) - 1e-3
+
+
 def test_targets_in_batches(client):
     data = make()
     statistics = compress(data, (States() + Monomials()).fit(data))

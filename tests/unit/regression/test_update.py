@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from koopsieve.regression import TriangularFactor
-from koopsieve.regression.update import householder_update, innovation_update, solve_right
+from koopsieve.regression.update import (
+    _MOST_LEVERAGE,
+    expected_leverage,
+    householder_update,
+    innovation_update,
+    solve_right,
+)
 
 
 def overlapping_kernels(rows=6000, centers=80, seed=0):
@@ -72,6 +78,44 @@ def test_rows_that_outweigh_the_old_ones_are_left_to_householder():
     old[:, 2] = 0.0
     R, S, _ = householder_update(np.zeros((4, 4)), np.zeros((4, 1)), old, rng.normal(size=(50, 1)))
     assert innovation_update(R, S, rng.normal(size=(50, 4)), rng.normal(size=(50, 1))) is None
+
+
+def rows_of_leverage(leverage, rows=3000, p=40, q=3, seed=3):
+    """Old rows, and new ones of which each has the same share in the leverage; directions from 1 down to 1e-4."""
+    rng = np.random.default_rng(seed)
+    old = rng.normal(size=(200, p)) * np.logspace(0, -4, p)
+    Y = rng.normal(size=(rows, p))
+    Y *= np.sqrt(leverage / rows) / np.linalg.norm(Y, axis=1, keepdims=True)
+    design = np.vstack([old, Y @ np.linalg.qr(old)[1]])
+    targets = design @ rng.normal(size=(p, q)) + 1e-3 * rng.normal(size=(len(design), q))
+    return design, targets
+
+
+@pytest.mark.parametrize(("share", "products"), [(1 - 1e-6, True), (1 + 1e-6, False)])
+def test_both_sides_of_the_most_leverage_give_the_factor_of_one_qr(share, products):
+    """At the limit rounding may change a direction, however weak, by ε·leverage of itself: about 1e-11."""
+    design, targets = rows_of_leverage(share * _MOST_LEVERAGE)
+    p, q = design.shape[1], targets.shape[1]
+    old = TriangularFactor(*householder_update(np.zeros((p, p)), np.zeros((p, q)), design[:200], targets[:200]), 200)
+    assert (innovation_update(old.R, old.S, design[200:], targets[200:]) is not None) == products
+    factor = old.absorb(design[200:], targets[200:])
+    Q, R = np.linalg.qr(design)
+    M = solve_right(R, factor.R)  # the identity but for signs, and rounding relative to each direction
+    np.testing.assert_allclose(M.T @ M, np.eye(p), atol=np.finfo(float).eps * _MOST_LEVERAGE)
+    flip = np.sign(np.diagonal(R))[:, None]
+    np.testing.assert_allclose(flip * factor.S, Q.T @ targets, atol=1e-11 * np.linalg.norm(targets))
+    rest = ((targets - Q @ (Q.T @ targets)) ** 2).sum(axis=0)
+    np.testing.assert_allclose(factor.leftover, rest, rtol=1e-9)
+    assert factor.rows == len(design)
+
+
+def test_rows_of_which_a_sample_says_nothing_are_still_refused_by_all_of_them():
+    rng = np.random.default_rng(4)
+    old = TriangularFactor.empty(5, 1).absorb(rng.normal(size=(100, 5)), rng.normal(size=(100, 1)))
+    design, targets = rng.normal(size=(200, 5)), rng.normal(size=(200, 1))
+    design[33] *= 1e6  # between the rows that are looked at beforehand
+    assert expected_leverage(old.R, design) < _MOST_LEVERAGE
+    assert innovation_update(old.R, old.S, design, targets) is None
 
 
 def test_a_nearly_singular_factor_does_not_overflow_into_the_answer():
