@@ -81,10 +81,10 @@ def test_rows_that_outweigh_the_old_ones_are_left_to_householder():
 
 
 def rows_of_leverage(leverage, rows=3000, p=40, q=3, seed=3):
-    """Old rows, and new ones of which each has the same share in the leverage; directions from 1 down to 1e-4."""
+    """Old rows, columns from 1 down to 1e-4, and new ones almost all along one direction, each with the same share."""
     rng = np.random.default_rng(seed)
     old = rng.normal(size=(200, p)) * np.logspace(0, -4, p)
-    Y = rng.normal(size=(rows, p))
+    Y = rng.normal(size=(rows, 1)) * rng.normal(size=p) + 1e-3 * rng.normal(size=(rows, p))
     Y *= np.sqrt(leverage / rows) / np.linalg.norm(Y, axis=1, keepdims=True)
     design = np.vstack([old, Y @ np.linalg.qr(old)[1]])
     targets = design @ rng.normal(size=(p, q)) + 1e-3 * rng.normal(size=(len(design), q))
@@ -105,7 +105,7 @@ def test_both_sides_of_the_most_leverage_give_the_factor_of_one_qr(share, produc
     flip = np.sign(np.diagonal(R))[:, None]
     np.testing.assert_allclose(flip * factor.S, Q.T @ targets, atol=1e-11 * np.linalg.norm(targets))
     rest = ((targets - Q @ (Q.T @ targets)) ** 2).sum(axis=0)
-    np.testing.assert_allclose(factor.leftover, rest, rtol=1e-9)
+    np.testing.assert_allclose(factor.leftover, rest, rtol=1e-10)
     assert factor.rows == len(design)
 
 
