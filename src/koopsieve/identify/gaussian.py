@@ -98,14 +98,13 @@ def active_weights(
     With w = γ∘μ the bound is largest where (G + D)w = Φᵀt over the active regressors, D = ((1 − γ)g + α/ρ)/γ.
     """
     solved = mu.copy()
-    w = gamma * mu
-    seen = problem.correlation(w)
-    for batch in batches(gamma >= least):
-        present, held = batch.gather(gamma, 1.0), batch.gather(w, 0.0)
+    active = gamma >= least
+    held = np.where(active, 0.0, gamma * mu)
+    side = problem.correlation(held) if held.any() else problem.projected
+    for batch in batches(active):
+        present = batch.gather(gamma, 1.0)
         ratio = batch.gather(alpha, 0.0) / rho[batch.targets, None]
         ridge = ((1 - present) * problem.energy[batch.index] + ratio) / present
-        gram = batch.gram(problem)
-        # (G + D)w = Φᵀt − (what the others explain) = Φᵀ(t − Φw) + Gw over the active regressors
-        side = batch.gather(seen, 0.0) + np.matmul(gram, held[:, :, None])[:, :, 0]
-        batch.scatter(solved, solve(batch.with_diagonal(gram, ridge), side) / present)
+        system = batch.with_diagonal(batch.gram(problem), ridge)
+        batch.scatter(solved, solve(system, batch.gather(side, 0.0)) / present)
     return solved

@@ -172,11 +172,10 @@ class Rules:
         """Return the state with other flags for some targets, solved anew, where that raises the bound."""
         if targets.size == 0:
             return state
-        part, before = problem.take(targets), take(state, targets)
-        trial = self.posterior(part, before.mu, before.sigma2, gamma[:, targets])
-        mu = active_weights(part, trial.gamma, trial.mu, self.alpha(trial.mu, trial.sigma2), before.rho, ACTIVE)
+        part, before, gamma = problem.take(targets), take(state, targets), gamma[:, targets]
+        mu = active_weights(part, gamma, before.mu, self.alpha(before.mu, before.sigma2), before.rho, ACTIVE)
         sigma2 = 1 / (before.rho * part.energy[:, None] + self.alpha(mu, before.sigma2))
-        trial = self.solve(part, self.posterior(part, mu, sigma2, trial.gamma))
+        trial = self.solve(part, self.posterior(part, mu, sigma2, gamma))
         return put(state, targets, better(before, trial))
 
     def alpha(self, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
