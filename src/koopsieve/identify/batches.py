@@ -1,6 +1,6 @@
 """Many small linear systems at once: targets with active sets of similar size are gathered into padded stacks.
 
-A stack fits the processor's cache, and one call of numpy's stacked linear algebra replaces a Python loop over targets.
+A stack fits the processor's cache; `stacks` has the linear algebra.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Batch:
     targets : array of int, shape (n,)
         Which targets.
     index : array of int, shape (n, k)
-        Active regressors of each, padded with inactive ones to the length of the longest.
+        Active regressors of each, padded with any to the length of the longest.
     real : array of bool, shape (n, k)
         False for the padding.
     """
@@ -79,36 +79,16 @@ def batches(
     numbers : int
         Numbers per stack.
     """
-    size = np.count_nonzero(active, axis=0)
+    target, regressor = np.nonzero(active.T)
+    if first is not None:
+        regressor = regressor[np.lexsort((-first[regressor, target], target))]
+    size = np.bincount(target, minlength=active.shape[1])
+    begin = np.cumsum(size) - size
     order = np.argsort(size, kind="stable")
     order = order[size[order] > 0]
     while order.size:
         k = int(size[order[-1]])
         count = max(numbers // (k * (width or k)), 1)
         targets, order = order[-count:], order[:-count]
-        key = ~active[:, targets] if first is None else np.where(active[:, targets], -first[:, targets], np.inf)
-        index = np.argsort(key, axis=0, kind="stable")[:k].T
-        yield Batch(targets, index, np.arange(k) < size[targets, None])
-
-
-def cholesky(A: FloatArray, rows: float) -> FloatArray:
-    """Return the Cholesky factors of a stack, with as much more on the diagonal as rounding needs."""
-    try:
-        return np.asarray(np.linalg.cholesky(A), dtype=float)
-    except np.linalg.LinAlgError:
-        if len(A) > 1:
-            return np.concatenate([cholesky(one[None], rows) for one in A])
-    extra = 1e-14 * rows * A.shape[1]
-    while True:
-        try:
-            return np.asarray(np.linalg.cholesky(A + extra * np.eye(A.shape[1])), dtype=float)
-        except np.linalg.LinAlgError:
-            extra *= 10
-
-
-def solve(A: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve a stack of positive semidefinite systems; exactly singular ones in the least-squares sense."""
-    try:
-        return np.asarray(np.linalg.solve(A, right[:, :, None])[:, :, 0], dtype=float)
-    except np.linalg.LinAlgError:
-        return np.stack([np.linalg.lstsq(one, side, rcond=None)[0] for one, side in zip(A, right, strict=True)])
+        real = np.arange(k) < size[targets, None]
+        yield Batch(targets, regressor[np.where(real, begin[targets, None] + np.arange(k), 0)], real)

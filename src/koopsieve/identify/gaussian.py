@@ -10,7 +10,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from koopsieve._types import FloatArray
-from koopsieve.identify.batches import Batch, batches, solve
+from koopsieve.identify import stacks
+from koopsieve.identify.batches import Batch, batches
 from koopsieve.identify.standardise import StandardProblem
 
 STACK = 1 << 15  # numbers per stack: few enough that targets of different sizes need little padding
@@ -105,6 +106,6 @@ def active_weights(
         present = batch.gather(gamma, 1.0)
         ratio = batch.gather(alpha, 0.0) / rho[batch.targets, None]
         ridge = ((1 - present) * problem.energy[batch.index] + ratio) / present
-        system = batch.with_diagonal(batch.gram(problem), ridge)
-        batch.scatter(solved, solve(system, batch.gather(side, 0.0)) / present)
+        L = stacks.factorise(batch.with_diagonal(batch.gram(problem), ridge), problem.rows)
+        batch.scatter(solved, stacks.solve(L, batch.gather(side, 0.0)) / present)
     return solved

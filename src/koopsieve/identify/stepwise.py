@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray
-from koopsieve.identify.batches import batches, cholesky
+from koopsieve.identify import stacks
+from koopsieve.identify.batches import batches
 from koopsieve.identify.standardise import StandardProblem
 
 DEPENDENT = 1e-11  # energy outside the span of the active regressors below which one counts as dependent on them
@@ -40,8 +41,7 @@ def propose_drops(
     a_bar, b_bar = noise
     out = np.zeros(active.shape, dtype=bool)
     for batch in batches(active):
-        inverse = np.linalg.inv(cholesky(batch.system(problem, ridge), problem.rows))
-        C = np.matmul(inverse.transpose(0, 2, 1), inverse)
+        C = stacks.inverse(stacks.factorise(batch.system(problem, ridge), problem.rows))
         price_ = batch.gather(price, -np.inf)
         batch.scatter(out, _eliminate(C, batch.gather(w, 0.0), a_bar, b_bar[batch.targets, None], price_))
     return out
@@ -103,8 +103,8 @@ def propose_adds(
         start = Forward(V, correlation[:, targets].T, b_bar[targets, None], price[:, targets].T)
         come[:, targets] = _select(problem, start, a_bar, most, spare).T
     for batch in batches(active, width=len(active)):
-        L = cholesky(batch.system(problem, ridge), problem.rows)
-        V = np.matmul(np.linalg.inv(L), problem.gram[batch.index] * batch.real[:, :, None])
+        L = stacks.factorise(batch.system(problem, ridge), problem.rows)
+        V = stacks.forward(L, np.where(batch.real[:, :, None], problem.gram[batch.index], 0.0))
         worth = np.where(active[:, batch.targets], np.inf, price[:, batch.targets]).T
         start = Forward(V, correlation[:, batch.targets].T, b_bar[batch.targets, None], worth)
         come[:, batch.targets] = _select(problem, start, a_bar, most, spare).T
