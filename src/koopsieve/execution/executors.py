@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TypeVar
 
 from koopsieve._types import KoopsieveError
+from koopsieve.execution.blas import one_blas_thread
 from koopsieve.execution.progress import Progress, silent
 
 Item = TypeVar("Item")
@@ -103,10 +104,8 @@ class Threads(Executor):
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield the results in order; only a few more items than workers are begun before their turn."""
-        from threadpoolctl import threadpool_limits
-
         coming = iter(items)
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(self.workers) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(self.workers) as pool:
             begun: deque[Future[Result]] = deque(
                 pool.submit(function, item) for item in islice(coming, 2 * self.workers)
             )

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.execution import one_blas_thread
 from koopsieve.identify.estimate import Status
 from koopsieve.identify.horizon_posterior import HorizonPosterior
 from koopsieve.identify.horizon_problem import horizon_problem, own_observables, required_ahead
 from koopsieve.identify.horizon_search import FlagSearch, by_size
 from koopsieve.identify.prior import SpikeSlabPrior
-from koopsieve.identify.threads import one_thread
 from koopsieve.regression import RegressionStatistics
 
 
@@ -135,7 +135,7 @@ class HorizonSieve:
             If the statistics hold no horizons.
         """
         search = self._search(statistics)
-        with one_thread():
+        with one_blas_thread():
             ends = [search.climb(start, self.max_moves) for start in (search.dense(), search.sparse())]
         best, trace = max(ends, key=lambda end: end[1][-1])
         agreement = sum(set(end.kept.tolist()) == set(best.kept.tolist()) for end, _ in ends)
@@ -163,7 +163,7 @@ class HorizonSieve:
         search = self._search(statistics)
         least = int(np.sum(np.isinf(search.log_odds)))
         wanted = sorted({int(np.clip(size, max(least, 1), search.problem.observables)) for size in sizes})
-        with one_thread():
+        with one_blas_thread():
             found = by_size(search, wanted)
         return tuple(
             _estimate(search, statistics, found[size], (search.bound(found[size]),), Status.SETTLED, 1)

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.execution import one_blas_thread
 from koopsieve.identify.estimate import Estimate, Status, residual_precision
 from koopsieve.identify.horizon_problem import required_ahead
 from koopsieve.identify.least_squares import LeastSquares
-from koopsieve.identify.threads import one_thread
 from koopsieve.regression import HorizonStatistics, RegressionStatistics
 
 _DISTINCT = 1e-9  # directions of the lifted state with less than this of the largest spread are left out
@@ -68,7 +68,7 @@ class HorizonLeastSquares:
         tied = frame.inward(start.coef)
         loss = HorizonLoss.of(ahead, frame, outputs, tied, self.tie, self.emphasis)
         first = _bounded(tied, frame.rank)
-        with np.errstate(all="ignore"), one_thread():
+        with np.errstate(all="ignore"), one_blas_thread():
             end = minimize(
                 loss, first.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": self.iterations, "maxcor": 10}
             )

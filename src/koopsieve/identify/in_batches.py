@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from koopsieve._types import IndexArray
-from koopsieve.execution import Executor, Progress, silent
+from koopsieve.execution import Executor, Progress, Threads, one_blas_thread, silent
 from koopsieve.identify.estimate import Estimate, Identifier
 from koopsieve.regression import RegressionStatistics
 
+ENOUGH = 1 << 16  # weights that occupy a thread: with fewer, threads wait for Python's lock more than they work
 _PER_TARGET = ("coef", "inclusion", "noise_precision", "elbo", "coef_variance", "sweeps", "agreement")
 
 
@@ -44,10 +45,45 @@ def identify_in_batches(
     Estimate
         What `identifier.identify(statistics)` gives, to rounding.
     """
-    batches = np.array_split(np.arange(len(statistics.observables)), min(executor.workers, len(statistics.observables)))
+    count = min(executor.workers, len(statistics.observables))
+    return _spread(Identifying(identifier), statistics, start, count, executor, progress)
+
+
+def on_all_cores(
+    identify: Callable[[RegressionStatistics, Estimate | None], Estimate],
+    statistics: RegressionStatistics,
+    start: Estimate | None = None,
+) -> Estimate:
+    """Identify every target with the cores that BLAS would use: small matrices occupy them better by target.
+
+    Parameters
+    ----------
+    identify : callable
+        Takes statistics and an earlier answer or None.
+    statistics, start
+        Its arguments.
+    """
+    with one_blas_thread() as threads:
+        count = min(threads, len(statistics.regressors) * len(statistics.observables) // ENOUGH)
+        if count <= 1:
+            return identify(statistics, start)
+        return _spread(lambda part: identify(*part), statistics, start, count, Threads(threads), silent)
+
+
+Part = tuple[RegressionStatistics, Estimate | None]
+
+
+def _spread(
+    identify: Callable[[Part], Estimate],
+    statistics: RegressionStatistics,
+    start: Estimate | None,
+    count: int,
+    executor: Executor,
+    progress: Progress,
+) -> Estimate:
+    batches = np.array_split(np.arange(len(statistics.observables)), count)
     parts = [(statistics.only(batch), start and _only(start, batch)) for batch in batches]
-    found = list(progress(executor.map(Identifying(identifier), parts), "Identifying", len(parts)))
-    return _joined(found)
+    return _joined(list(progress(executor.map(identify, parts), "Identifying", len(parts))))
 
 
 @dataclass(frozen=True)
@@ -56,7 +92,7 @@ class Identifying:
 
     identifier: Any
 
-    def __call__(self, part: tuple[RegressionStatistics, Estimate | None]) -> Estimate:
+    def __call__(self, part: Part) -> Estimate:
         """Return the estimate of the batch."""
         statistics, start = part
         found: Estimate = (

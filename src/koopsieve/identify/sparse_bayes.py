@@ -13,6 +13,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray
 from koopsieve.identify.estimate import Estimate, Status
 from koopsieve.identify.gaussian import posterior
+from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.settle import put, settle, take
 from koopsieve.identify.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
@@ -64,6 +65,9 @@ class SparseBayes:
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; inclusion is 1 for weights that stayed and 0 for the others."""
+        return on_all_cores(self._identify, statistics)
+
+    def _identify(self, statistics: RegressionStatistics, _: Estimate | None) -> Estimate:
         problem = standardise(statistics)
         result = settle(
             start=self.init(problem),

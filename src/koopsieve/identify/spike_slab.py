@@ -13,6 +13,7 @@ import numpy as np
 
 from koopsieve._types import BoolArray, IndexArray, KoopsieveError
 from koopsieve.identify.estimate import Estimate, Status
+from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.published import LORENZ_PRIOR, PublishedSpikeSlab
 from koopsieve.identify.rules import NOISE_FLOOR, Posterior, Rules
@@ -70,6 +71,9 @@ class SpikeSlab:
             An earlier answer for the same regressors and targets, used as one more start: after late data arrived, or
             with a slightly different prior.
         """
+        return on_all_cores(self._identify, statistics, start)
+
+    def _identify(self, statistics: RegressionStatistics, start: Estimate | None) -> Estimate:
         problem = standardise(statistics)
         rules = Rules.of(self.prior, statistics.regressors, problem)
         nothing = empty(rules, problem)

@@ -1,7 +1,7 @@
 """Linear algebra on stacks of small positive definite matrices, shape (n, k, k), in place.
 
-LAPACK works column by column, so a row-major matrix is its transpose; a factor L lies in the lower triangle, and what is
-above the diagonal is of no meaning.
+LAPACK works column by column, so it is given the transpose of a row-major matrix. A factor L lies in the lower
+triangle, and what stands above the diagonal means nothing.
 """
 
 from __future__ import annotations

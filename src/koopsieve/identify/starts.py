@@ -10,6 +10,7 @@ from enum import Enum
 import numpy as np
 
 from koopsieve._types import FloatArray
+from koopsieve.identify import stacks
 from koopsieve.identify.estimate import Estimate
 from koopsieve.identify.rules import Posterior, Rules
 from koopsieve.identify.standardise import StandardProblem
@@ -47,10 +48,10 @@ def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Poste
 
     A weight's significance is w_i²/C_ii, C = (G + ridge)⁻¹: what the squared error grows by when it is taken out.
     """
-    values, vectors = np.linalg.eigh(problem.gram)
-    values = np.maximum(values, 0) + ridge * problem.rows
-    w = vectors @ ((vectors.T @ problem.projected) / values[:, None])
-    growth = w**2 / np.einsum("ij,ij->i", vectors / values, vectors)[:, None]
+    ridged = problem.gram + ridge * problem.rows * np.eye(len(problem.gram))
+    C = stacks.inverse(stacks.factorise(ridged[None], problem.rows))[0]
+    w = C @ problem.projected
+    growth = w**2 / np.diagonal(C)[:, None]
     inside = (problem.energy[:, None] > 0) & (growth >= _largest(growth))
     rho = problem.rows / (problem.squared_residual(w) + 1e-24 * problem.rows)
     sigma2 = 1 / (rho * problem.energy[:, None] + rules.alpha(w, np.zeros_like(w)))

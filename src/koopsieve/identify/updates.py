@@ -11,6 +11,8 @@ out, and a regressor that is out still knows the weight it would have if it were
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.special import expit, gammaln, psi
 
@@ -85,5 +87,10 @@ def slab_gain(c: float, d: float, mu: FloatArray, sigma2: FloatArray) -> FloatAr
     E log p(β|α)p(α) − E log q(β)q(α) = ½ + ½ log σ² + log Γ(c̄) − log Γ(c) + c log d − c̄ log d̄.
     """
     d_bar = d + 0.5 * (mu**2 + sigma2)
-    constant = 0.5 + gammaln(c + 0.5) - gammaln(c) + c * np.log(d)
-    return np.asarray(constant + 0.5 * np.log(sigma2) - (c + 0.5) * np.log(d_bar), dtype=float)
+    gain: FloatArray = _slab_constant(c, d) + 0.5 * np.log(sigma2) - (c + 0.5) * np.log(d_bar)
+    return gain
+
+
+@cache
+def _slab_constant(c: float, d: float) -> float:
+    return float(0.5 + gammaln(c + 0.5) - gammaln(c) + c * np.log(d))

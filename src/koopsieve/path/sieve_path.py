@@ -14,9 +14,8 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Block, Dictionary
-from koopsieve.execution import Executor, Progress, silent
+from koopsieve.execution import Executor, Progress, one_blas_thread, silent
 from koopsieve.identify import HorizonSieve, Identifier
-from koopsieve.identify.threads import one_thread
 from koopsieve.model import LiftedModel
 from koopsieve.path.family import Candidate, Sieve
 from koopsieve.path.refits import Refitter, default_refits
@@ -196,7 +195,7 @@ def sieve_path(
         raise KoopsieveError("horizons is empty. Expected at least one number of steps, such as [1, 10, 50].")
     statistics = compress(learn, phi, horizons=filled(wanted), executor=executor, progress=progress)
     refitter = Refitter(judge, wanted, default_refits() if refits is None else refits, stable)
-    with one_thread():
+    with one_blas_thread():
         candidates = (HorizonSieve() if sieve is None else sieve).path(statistics, steps)
         points = [
             _point(candidate, statistics, phi, refitter)

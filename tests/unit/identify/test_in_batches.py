@@ -4,11 +4,12 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Monomials, States
 from koopsieve.execution import Serial, Threads
-from koopsieve.identify import STLSQ, LeastSquares, SparseBayes, SpikeSlab, identify_in_batches
+from koopsieve.identify import STLSQ, LeastSquares, SparseBayes, SpikeSlab, identify_in_batches, in_batches
 from koopsieve.regression import compress
 
 
@@ -54,3 +55,14 @@ def test_a_warm_start_goes_with_its_targets(statistics):
     np.testing.assert_allclose(
         found.coef, SpikeSlab().identify(statistics.discount(0.9), start=earlier).coef, atol=1e-10
     )
+
+
+@pytest.mark.parametrize("identifier", [SparseBayes(), SpikeSlab()])
+def test_spreading_targets_over_cores_changes_nothing(statistics, identifier, monkeypatch):
+    whole = identifier.identify(statistics)
+    monkeypatch.setattr(in_batches, "ENOUGH", 10)
+    with threadpool_limits(3, user_api="blas"):
+        spread = identifier.identify(statistics)
+    np.testing.assert_allclose(spread.inclusion, whole.inclusion, atol=STOPPING)
+    np.testing.assert_allclose(spread.coef, whole.coef, atol=STOPPING)
+    assert spread.targets == whole.targets
