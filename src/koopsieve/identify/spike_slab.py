@@ -147,26 +147,26 @@ def _records(ends: list[Settled[Posterior]]) -> list[IndexArray]:
     """Return per start the targets for which it did better than every start before it.
 
     Only these are settled to the last digit. Another start adds to them and takes none away, so that more starts never
-    lower the bound.
+    lower the bound. A start that agrees with one before it has nothing to add.
     """
     records, highest = [], np.full(len(ends[0].sweeps), -np.inf)
     for end in ends:
-        records.append(np.flatnonzero(end.state.elbo > highest))
+        records.append(np.flatnonzero(end.state.elbo > highest + AGREE))
         highest = np.maximum(highest, end.state.elbo)
     return records
 
 
 def _best(ends: list[Settled[Posterior]]) -> tuple[Settled[Posterior], IndexArray]:
-    """Return each target's best ending, and how many starts ended there."""
+    """Return each target's best ending, and how many starts ended there; the first of those speaks for them."""
     elbo = np.stack([end.state.elbo for end in ends])
     state, sweeps, settled = ends[0].state, ends[0].sweeps.copy(), ends[0].settled.copy()
-    winner = np.argmax(elbo, axis=0)
+    agreeing = elbo >= elbo.max(axis=0) - AGREE
+    winner = np.argmax(agreeing, axis=0)
     for number, end in enumerate(ends):
         won = np.flatnonzero(winner == number)
         state = put(state, won, take(end.state, won))
         sweeps[won], settled[won] = end.sweeps[won], end.settled[won]
-    agreement = np.sum(elbo >= elbo.max(axis=0) - AGREE, axis=0)
-    return Settled(state, sweeps, settled), agreement
+    return Settled(state, sweeps, settled), agreeing.sum(axis=0)
 
 
 def _estimate(
