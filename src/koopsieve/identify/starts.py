@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 
 import numpy as np
+from scipy.linalg import cho_solve
 
 from koopsieve._types import FloatArray
 from koopsieve.identify import stacks
@@ -49,9 +50,9 @@ def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Poste
     A weight's significance is w_i²/C_ii, C = (G + ridge)⁻¹: what the squared error grows by when it is taken out.
     """
     ridged = problem.gram + ridge * problem.rows * np.eye(len(problem.gram))
-    C = stacks.inverse(stacks.factorise(ridged[None], problem.rows))[0]
-    w = C @ problem.projected
-    growth = w**2 / np.diagonal(C)[:, None]
+    L = stacks.factorise(ridged[None], problem.rows)
+    w = cho_solve((L[0], True), problem.projected)
+    growth = w**2 / np.diagonal(stacks.inverse(L)[0])[:, None]
     inside = (problem.energy[:, None] > 0) & (growth >= _largest(growth))
     rho = problem.rows / (problem.squared_residual(w) + 1e-24 * problem.rows)
     sigma2 = 1 / (rho * problem.energy[:, None] + rules.alpha(w, np.zeros_like(w)))
