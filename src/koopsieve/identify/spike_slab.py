@@ -24,6 +24,7 @@ from koopsieve.regression import RegressionStatistics
 
 ROUGHLY = 1e-2  # nats per sweep below which a start has shown where it will end
 TOGETHER = 1 << 18  # weights up to which starts run side by side
+EQUAL = 10  # tolerances within which a settled bound is known: what all the sweeps not made might still have added
 AGREE = 0.1  # nats within which two starts ended at the same answer
 
 
@@ -81,7 +82,7 @@ class SpikeSlab:
         if start is not None:
             begins.append(resume(rules, problem, start))
         ends = [end for group in _groups(begins) for end in self._roughly(problem, rules, group)]
-        return _estimate(statistics, problem, *_best(self._finely(problem, rules, ends)))
+        return _estimate(statistics, problem, *_best(self._finely(problem, rules, ends), self.tolerance))
 
     def _roughly(self, problem: StandardProblem, rules: Rules, begins: list[Posterior]) -> list[Settled[Posterior]]:
         """Run several starts at once, side by side as if they were more targets."""
@@ -147,26 +148,29 @@ def _records(ends: list[Settled[Posterior]]) -> list[IndexArray]:
     """Return per start the targets for which it did better than every start before it.
 
     Only these are settled to the last digit. Another start adds to them and takes none away, so that more starts never
-    lower the bound. A start that agrees with one before it has nothing to add.
+    lower the bound.
     """
     records, highest = [], np.full(len(ends[0].sweeps), -np.inf)
     for end in ends:
-        records.append(np.flatnonzero(end.state.elbo > highest + AGREE))
+        records.append(np.flatnonzero(end.state.elbo > highest))
         highest = np.maximum(highest, end.state.elbo)
     return records
 
 
-def _best(ends: list[Settled[Posterior]]) -> tuple[Settled[Posterior], IndexArray]:
-    """Return each target's best ending, and how many starts ended there; the first of those speaks for them."""
+def _best(ends: list[Settled[Posterior]], tolerance: float) -> tuple[Settled[Posterior], IndexArray]:
+    """Return each target's best ending, and how many starts ended there.
+
+    Of endings whose bounds differ by less than sweeps have settled to, the first is kept: rounding must not choose.
+    """
     elbo = np.stack([end.state.elbo for end in ends])
     state, sweeps, settled = ends[0].state, ends[0].sweeps.copy(), ends[0].settled.copy()
-    agreeing = elbo >= elbo.max(axis=0) - AGREE
-    winner = np.argmax(agreeing, axis=0)
+    best = elbo.max(axis=0)
+    winner = np.argmax(elbo >= best - EQUAL * tolerance, axis=0)
     for number, end in enumerate(ends):
         won = np.flatnonzero(winner == number)
         state = put(state, won, take(end.state, won))
         sweeps[won], settled[won] = end.sweeps[won], end.settled[won]
-    return Settled(state, sweeps, settled), agreeing.sum(axis=0)
+    return Settled(state, sweeps, settled), np.sum(elbo >= best - AGREE, axis=0)
 
 
 def _estimate(
