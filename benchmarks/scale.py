@@ -3,35 +3,26 @@
     python benchmarks/scale.py --install-peers PEERS     # once; each peer in an environment of its own, from PyPI
     python benchmarks/scale.py --peers PEERS             # all three parts; --only whole, stream or dask for one
 
-Read the ratios, not the seconds: everything that is compared runs in the same call, one after the other. A peer that is
-not installed is skipped with a word. Nothing stays on disk.
+Everything that is compared runs in the same call, one process after the other, on an otherwise idle machine if the
+seconds are to mean anything; processor time beside them shows whether it was. A peer that is not installed is skipped
+with a word. Nothing stays on disk. The last lines are the table of docs/scaling.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
+import platform
 import sys
 import tempfile
-import venv
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from environments import PEERS, SOURCE, Peer, begin, finish, install, interpreter, run
 
-HERE = Path(__file__).parent
-SOURCE = HERE.parent / "src"
-# what pip installs, and the script that runs it; pykoopman pins an old numpy and scikit-learn and needs Python < 3.12
-PEERS = {
-    "kooplearn": (["kooplearn"], "kooplearn_ridge.py"),
-    "deeptime": (["deeptime"], "deeptime_edmd.py"),
-    "autokoopman": (["autokoopman"], "autokoopman_rbf.py"),
-    "pykoopman": (["pykoopman", "numpy<2", "setuptools<81"], "pykoopman_edmd.py"),
-    "pydmd": (["pydmd"], "pydmd_dmd.py"),
-}
-PATIENCE = 900  # seconds for one script
-LIMITS = {"deeptime": 1.0, "kooplearn": 1.0, "pykoopman": 0.25, "pydmd": 0.25, "autokoopman": 0.25}
+STREAM_FILES = 16
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def main() -> None:
@@ -42,77 +33,65 @@ def main() -> None:
     parser.add_argument("--only", choices=["whole", "stream", "dask"], action="append")
     parser.add_argument("--samples", type=int, default=100_000, help="of the comparison with peers")
     parser.add_argument("--observables", type=int, default=500, help="of the comparison with peers")
+    parser.add_argument("--snr", type=float, default=40.0, help="of its data in dB; inf for no sensor noise")
     parser.add_argument("--stream-samples", type=int, default=10_000_000)
-    parser.add_argument("--repeat", type=int, default=1, help="runs of each peer; the fastest counts")
+    parser.add_argument("--dask-samples", type=int, default=1_000_000)
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each program; the fastest counts")
     options = parser.parse_args()
     if options.install_peers:
         install(options.install_peers)
         return
+    print(machine())
     parts = {"whole": whole_sieve, "stream": from_parquet, "dask": two_workers}
+    table: list[dict] = []
     with tempfile.TemporaryDirectory(prefix="koopsieve-scale-") as folder:
         for name in options.only or parts:
-            parts[name](Path(folder), options)
+            table += parts[name](Path(folder), options)
+    print("\n" + as_markdown(table))
 
 
-def install(folder: Path) -> None:
-    """Make one environment per peer."""
-    for name, (packages, _) in PEERS.items():
-        venv.create(folder / name, with_pip=True, clear=True)
-        pip = [str(interpreter(folder, name)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        done = subprocess.run([*pip, *packages], check=False)
-        print(f"{name}: {'installed' if done.returncode == 0 else 'could not be installed'}")
+def machine() -> str:
+    """Say where and when this runs, and whether anything else does."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    busy = "" if load < 0.3 else f"; NOT IDLE, {load:.1f} processes are running"
+    today = datetime.now(UTC).date()
+    return f"{today}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}{busy}"
 
 
-def interpreter(folder: Path, name: str) -> Path:
-    return folder / name / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-
-
-def run(python: Path | str, script: str, *arguments: object, **variables: str) -> dict | str:
-    """Run one script in a process of its own; return its JSON line, or why there is none."""
-    command = [str(python), str(HERE / "peers" / script), *map(str, arguments)]
-    own = {"PYTHONPATH": str(SOURCE)} if python == sys.executable else {}
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **own, **variables},
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"stopped after {PATIENCE} s"
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or ["failed"])[-1]
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def whole_sieve(folder: Path, options: argparse.Namespace) -> None:
+def whole_sieve(folder: Path, options: argparse.Namespace) -> list[dict]:
     """The whole sieve beside every peer's plain fit of the same regression."""
     data = folder / "lorenz.npz"
-    lorenz_file(data, options.samples, options.observables)
-    print(f"\n{options.samples} samples x {options.observables} observables")
+    lorenz_file(data, options.samples, options.observables, options.snr)
+    noise = "no sensor noise" if np.isinf(options.snr) else f"sensor noise at {options.snr:g} dB"
+    print(f"\n{options.samples} samples x {options.observables} observables, {noise}; all programs read the same file")
     plain = best(sys.executable, "koopsieve_fit.py", data, options.repeat)
-    print(f"  {plain['name']:34s} {plain['seconds']:7.2f} s  {plain['megabytes']:6.0f} MB", flush=True)
+    show(plain)
     ours = best(sys.executable, "koopsieve_sieve.py", data, options.repeat)
-    print(f"  {ours['name']:34s} {ours['seconds']:7.2f} s  {ours['megabytes']:6.0f} MB   {ours['stages']}", flush=True)
-    verdict("peak memory below 400 MB", ours["megabytes"] < 400)
-    for name, (_, script) in PEERS.items():
-        python = options.peers and interpreter(options.peers, name)
-        if not python or not python.exists():
-            print(f"  {name:34s} not installed; skipped (see --install-peers)")
-            continue
-        theirs = best(python, script, data, options.repeat)
-        if isinstance(theirs, str):
-            print(f"  {name:34s} failed: {theirs}")
-            continue
-        ratio = ours["seconds"] / theirs["seconds"]
-        cost = f"{theirs['seconds']:7.2f} s  {theirs['megabytes']:6.0f} MB"
-        print(f"  {theirs['name']:34s} {cost}   whole sieve / theirs {ratio:.2f}", flush=True)
-        verdict(f"at most {LIMITS[name]:g} of {name}", ratio <= LIMITS[name])
+    show(ours, f"{ours['kept']} kept, {ours['stages']}")
+    verdict("peak memory at most 400 MB", ours["megabytes"] <= 400)
+    theirs = [beside(peer, ours, data, options) for peer in PEERS]
+    return [plain, ours, *(row for row in theirs if row)]
+
+
+def beside(peer: Peer, ours: dict, data: Path, options: argparse.Namespace) -> dict | None:
+    """Run one peer, if it is there, and hold the whole sieve against it."""
+    python = options.peers and interpreter(options.peers, peer.name)
+    if not python or not python.exists():
+        print(f"  {peer.name:34s} not installed; skipped (see --install-peers)")
+        return None
+    theirs = best(python, peer.script, data, options.repeat)
+    if isinstance(theirs, str):
+        print(f"  {peer.name:34s} failed: {theirs}")
+        return None
+    ratio, by_cpu = (ours[key] / theirs[key] for key in ("seconds", "cpu"))
+    show(theirs, f"whole sieve / theirs {ratio:.2f}, by processor time {by_cpu:.2f}")
+    if peer.limit is not None:
+        verdict(f"at most {peer.limit:g} of {peer.name}", ratio <= peer.limit)
+    return {**theirs, "remark": f"whole sieve / this: {ratio:.2f}"}
 
 
 def best(python: Path | str, script: str, data: Path, repeat: int) -> dict | str:
+    """Return the fastest of several runs; ours must work, a peer may fail."""
     results = [run(python, script, data) for _ in range(repeat)]
     good = [result for result in results if isinstance(result, dict)]
     if not good and python == sys.executable:
@@ -120,74 +99,113 @@ def best(python: Path | str, script: str, data: Path, repeat: int) -> dict | str
     return min(good, key=lambda result: result["seconds"]) if good else results[0]
 
 
-def lorenz_file(path: Path, samples: int, observables: int) -> None:
-    """Write one trajectory at 1 kHz, and centres for all to share."""
+def lorenz_file(path: Path, samples: int, observables: int, snr: float) -> None:
+    """Write one trajectory at 1 kHz with sensor noise, and centres for all to share."""
     sys.path.insert(0, str(SOURCE))
     from koopsieve import SquaredExponential, Trajectories
     from koopsieve.experiments.systems import lorenz
+    from koopsieve.metrics import add_noise
 
-    states = lorenz(samples / 1000, 1e-3, seed=0)
+    states = add_noise(lorenz(samples / 1000, 1e-3, seed=0), snr, 1)
     kernels = SquaredExponential(centers=observables - 3).fit(Trajectories.from_arrays(states), seed=0)
     np.savez(path, states=states, centers=kernels.families[0].centers, coefficient=1 / 128)
 
 
-def from_parquet(folder: Path, options: argparse.Namespace) -> None:
+def from_parquet(folder: Path, options: argparse.Namespace) -> list[dict]:
     """Time and memory of streams of growing length, 100 observables, from Parquet files."""
-    sizes = [options.stream_samples // share for share in (8, 4, 2, 1)]
     parquet = folder / "parquet"
-    write_parquet(parquet, sizes[-1])
-    files = sorted(parquet.iterdir())
-    print(f"\nfrom {len(files)} Parquet files, {sum(f.stat().st_size for f in files) / 2**20:.0f} MB, 100 observables")
+    write_parquet(parquet, options.stream_samples)
+    size = sum(file.stat().st_size for file in parquet.iterdir()) / 2**20
+    print(f"\nfrom {STREAM_FILES} Parquet files, {size:.0f} MB, 100 observables")
     results = []
-    for size in sizes:
-        result = run(sys.executable, "koopsieve_stream.py", parquet, size * len(files) // sizes[-1])
-        if isinstance(result, str):
-            raise SystemExit(result)
-        results.append(result)
-        cost = f"{result['seconds']:7.2f} s  {result['cpu']:7.2f} CPU s  {result['megabytes']:6.0f} MB"
-        print(f"  {result['rows']:>10.0f} samples  {cost}", flush=True)
-    rows, seconds = (np.array([result[key] for result in results]) for key in ("rows", "seconds"))
-    slope, per_million = np.polyfit(np.log(rows), np.log(seconds), 1)[0], 1e6 * np.polyfit(rows, seconds, 1)[0]
-    print(f"  seconds grow as samples to the power {slope:.2f}; {per_million:.2f} s per million")
-    verdict("peak memory below 1 GB", results[-1]["megabytes"] < 1000)
-    verdict("linear in samples (power 0.8 to 1.2)", 0.8 <= slope <= 1.2)
+    for files in (2, 4, 8, 16):
+        runs = [run(sys.executable, "koopsieve_stream.py", parquet, files) for _ in range(options.repeat)]
+        if failed := [result for result in runs if isinstance(result, str)]:
+            raise SystemExit(failed[0])
+        fastest = min(runs, key=lambda result: result["seconds"])
+        results.append({**fastest, "name": f"{fastest['rows']:,.0f} samples x 100 from Parquet"})
+        show(results[-1])
+    grows = [growth(results, key) for key in ("seconds", "cpu")]
+    for what, (power, per_million) in zip(("wall", "processor"), grows, strict=True):
+        print(f"  {what} time grows as samples to the power {power:.2f}, {per_million:.2f} s per million")
+        verdict("linear in samples (power 0.9 to 1.1)", 0.9 <= power <= 1.1)
+    verdict("peak memory at most 1 GB", results[-1]["megabytes"] <= 1000)
+    powers = ", ".join(f"{what} ∝ samples^{power:.2f}" for what, (power, _) in zip(("wall", "CPU"), grows, strict=True))
+    return [*results[:-1], {**results[-1], "remark": powers}]
 
 
-def write_parquet(folder: Path, samples: int, files: int = 16) -> None:
+def growth(results: list[dict], key: str) -> tuple[float, float]:
+    """Return the power of samples that time grows as, and seconds per million samples, both by least squares."""
+    rows, seconds = (np.array([result[name] for result in results]) for name in ("rows", key))
+    return float(np.polyfit(np.log(rows), np.log(seconds), 1)[0]), float(1e6 * np.polyfit(rows, seconds, 1)[0])
+
+
+def write_parquet(folder: Path, samples: int) -> None:
     """Write one long episode over several files, piece by piece."""
     import pyarrow as pa
     from pyarrow import parquet
 
     folder.mkdir()
     rng = np.random.default_rng(0)
-    position = np.zeros(3)
-    for i in range(files):
-        rows = samples // files
+    position, rows = np.zeros(3), samples // STREAM_FILES
+    for i in range(STREAM_FILES):
         walk = position + np.cumsum(rng.normal(size=(rows, 3)), axis=0)
         position = walk[-1]
         columns = dict(zip("xyz", np.sin(walk / 30).T, strict=True))
         table = pa.table({"run": pa.array(np.zeros(rows, dtype=np.int32)), **columns})
-        parquet.write_table(table, folder / f"{i:03d}.parquet", row_group_size=65_536)
+        parquet.write_table(table, folder / f"{i:03d}.parquet", row_group_size=16_384)
 
 
-def two_workers(folder: Path, options: argparse.Namespace) -> None:
+def two_workers(folder: Path, options: argparse.Namespace) -> list[dict]:
     """The same stream on one and on two Dask workers of one thread each."""
     parquet = folder / "for-dask"
-    write_parquet(parquet, max(options.stream_samples // 10, 160_000))
-    one, two = (run(sys.executable, "koopsieve_dask.py", parquet, workers, **ONE_THREAD) for workers in (1, 2))
-    if isinstance(one, str) or isinstance(two, str):
-        raise SystemExit(one if isinstance(one, str) else two)
-    print(f"\nDask, {one['rows']:.0f} samples x {one['observables']} observables, linear algebra single-threaded")
-    gain = one["seconds"] / two["seconds"]
-    print(f"  one worker {one['seconds']:.2f} s, two workers {two['seconds']:.2f} s: {gain:.2f} times as fast")
+    write_parquet(parquet, options.dask_samples)
+    print(f"\nDask, {options.dask_samples} samples x 200 observables, linear algebra single-threaded")
+    one, two = (fastest_cluster(parquet, workers, options.repeat) for workers in (1, 2))
+    gain, by_cpu = one["seconds"] / two["seconds"], max(one["workers"]) / max(two["workers"])
+    print(f"  two workers are {gain:.2f} times as fast as one, {by_cpu:.2f} times by processor time of the busiest")
+    print(f"  matrix products alone, two processes against one: {products():.2f} times")
     verdict("at least 1.6 times", gain >= 1.6)
+    return [one, {**two, "remark": f"{gain:.2f} times as fast as one worker"}]
 
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+def fastest_cluster(parquet: Path, workers: int, repeat: int) -> dict:
+    """Return the fastest run on so many workers; memory and processor time are those of the workers."""
+    runs = [run(sys.executable, "koopsieve_dask.py", parquet, workers, **ONE_THREAD) for _ in range(repeat)]
+    if failed := [result for result in runs if isinstance(result, str)]:
+        raise SystemExit(failed[0])
+    fastest = min(runs, key=lambda result: result["seconds"])
+    busy = sum(fastest["workers"]) / (workers * fastest["seconds"])
+    each = ", ".join(f"{seconds:.2f}" for seconds in fastest["workers"])
+    show(fastest, f"workers computed {each} s, {busy:.0%} of the time")
+    return fastest
+
+
+def products(seconds: float = 3.0) -> float:
+    """Return how many times the products of one process two processes get done: what the machine gives at the most."""
+    alone = run(sys.executable, "products.py", seconds, **ONE_THREAD)
+    both = [finish(p) for p in [begin(sys.executable, "products.py", seconds, **ONE_THREAD) for _ in range(2)]]
+    return sum(result["count"] for result in both) / alone["count"]
+
+
+def show(result: dict, remark: str = "") -> None:
+    """Print one line."""
+    cost = f"{result['seconds']:7.2f} s  {result['cpu']:7.2f} CPU s  {result['megabytes']:6.0f} MB"
+    print(f"  {result['name']:34s} {cost}   {remark}".rstrip(), flush=True)
 
 
 def verdict(what: str, holds: bool) -> None:
-    print(f"      {what}: {'yes' if holds else 'NO'}")
+    print(f"      {what}: {'yes' if holds else 'NO'}", flush=True)
+
+
+def as_markdown(table: list[dict]) -> str:
+    """Return all that was measured as one table."""
+    rows = [
+        f"| {row['name']} | {row['seconds']:.2f} s | {row['cpu']:.2f} s | {row['megabytes']:.0f} MB "
+        f"| {row.get('remark', '')} |"
+        for row in table
+    ]
+    return "\n".join([f"{machine()}:", "", "| | wall | CPU | peak memory | |", "|---|---|---|---|---|", *rows])
 
 
 if __name__ == "__main__":

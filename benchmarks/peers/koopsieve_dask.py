@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 from distributed import Client, LocalCluster
-from shared import report
+from shared import peak_megabytes, report
 
 import koopsieve as ks
 from koopsieve.execution import DaskExecutor
@@ -19,25 +19,21 @@ def warm_up():
     import pyarrow.parquet  # noqa: F401
 
 
-def spent(client):
-    """Processor time of every worker so far, and of this process, which holds client and scheduler."""
-    return np.array([*client.run(time.process_time).values(), time.process_time()])
-
-
 def main():
-    workers = int(sys.argv[2])
-    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
+    count = int(sys.argv[2])
+    cluster = LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None)
     with cluster, Client(cluster) as client:
         data = ks.Stream.from_parquet(sys.argv[1], ["x", "y", "z"], episode="run")
         phi = (ks.States() + ks.SquaredExponential(centers=centers, coefficients=[2.0])).fit(data)
         client.run(warm_up)
-        before = spent(client)
+        before = np.array(list(client.run(time.process_time).values()))
         report(
-            f"koopsieve on {workers} Dask workers",
+            f"{count} Dask worker{'s' * (count > 1)}",
             lambda: ks.compress(data, phi, executor=DaskExecutor(client)),
             rows=lambda statistics: statistics.rows,
-            observables=phi.size,
-            workers=lambda _: [round(seconds, 3) for seconds in spent(client) - before],
+            workers=lambda _: (np.array(list(client.run(time.process_time).values())) - before).tolist(),
+            cpu=lambda _: sum(client.run(time.process_time).values()) - before.sum(),
+            megabytes=lambda _: max(client.run(peak_megabytes).values()),  # of one worker
         )
 
 

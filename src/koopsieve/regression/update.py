@@ -86,8 +86,10 @@ def positive_diagonal(R: FloatArray, S: FloatArray) -> tuple[FloatArray, FloatAr
 def solve_right(R: FloatArray, rows: FloatArray) -> FloatArray:
     """Return Y with YR = rows, block column by block column."""
     Y = np.array(rows, order="F")
+    known = np.empty((len(Y), min(_COLUMNS, len(R))), order="F")  # once: fresh memory costs as much as the product
     for start in range(0, len(R), _COLUMNS):
         block = slice(start, start + _COLUMNS)
-        Y[:, block] -= Y[:, :start] @ R[:start, block]
-        Y[:, block] = blas.dtrsm(1.0, R[block, block], Y[:, block], side=1, overwrite_b=1)
+        width = len(R[block])
+        Y[:, block] -= np.matmul(Y[:, :start], R[:start, block], out=known[:, :width])
+        blas.dtrsm(1.0, R[block, block], Y[:, block], side=1, overwrite_b=1)  # whole columns: done in place
     return Y
