@@ -4,26 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from koopsieve.data.trajectories import Trajectories
 
 Facts = Mapping[str, str]
-
-
-def facts(trajectories: Trajectories) -> Facts:
-    """Return what there is to say about trajectories, in order."""
-    t = trajectories
-    said = {
-        "episodes": str(t.n_episodes),
-        "samples": str(t.n_samples),
-        "states": shorten(t.state_names),
-        "inputs": shorten(t.input_names) or "none",
-    }
-    if len(t.outputs) < t.n_states:
-        said["outputs"] = shorten(t.output_names)
-    return {**said, "dt": f"{t.dt:g}"}
 
 
 def one_line(title: str, said: Facts) -> str:

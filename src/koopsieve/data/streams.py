@@ -14,10 +14,10 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.blocks import Origin, Piece, Readable
-from koopsieve.data.checks import check_sample_time
 from koopsieve.data.embedding import embedded_names
-from koopsieve.data.names import check_names, complete_names
+from koopsieve.data.names import complete_names
 from koopsieve.data.origins import Arrays, Chunks, Embedded, as_chunk
+from koopsieve.data.recorded import Recorded
 from koopsieve.data.samples import checked
 from koopsieve.data.tables import Columns
 from koopsieve.data.trajectories import Trajectories
@@ -25,8 +25,8 @@ from koopsieve.data.trajectories import Trajectories
 BLOCK_ROWS = 16_384  # read at a time while a dictionary is fitted
 
 
-@dataclass(frozen=True, eq=False)
-class Stream:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stream(Recorded):
     """Episodes of states and inputs that are read when needed and never all at once.
 
     Parameters
@@ -46,10 +46,6 @@ class Stream:
     state_names: tuple[str, ...]
     input_names: tuple[str, ...]
     outputs: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        check_names(self.state_names, self.input_names)
-        check_sample_time(self.dt)
 
     @classmethod
     def of(cls, data: Trajectories | Stream) -> Stream:
@@ -87,7 +83,7 @@ class Stream:
         Examples
         --------
         >>> Stream.from_arrays(np.zeros((1000, 2)), state_names=["p", "q"])
-        Stream(1000 samples, states p, q, dt=1)
+        Stream(samples 1000, states p, q, inputs none, dt 1)
         """
         x = list(states) if isinstance(states, list | tuple) else [states]
         u = [np.zeros((a.shape[0], 0)) for a in x] if inputs is None else inputs
@@ -200,24 +196,9 @@ class Stream:
         return cls(Chunks(again), dt, names, given, tuple(range(len(names))))
 
     @property
-    def n_states(self) -> int:
-        """Number of state columns n."""
-        return len(self.state_names)
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of input columns l."""
-        return len(self.input_names)
-
-    @property
     def n_samples(self) -> int | None:
         """How many samples there are (before delays cost some), if that is known without reading them."""
         return self.origin.n_samples
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        """Names of the measured outputs."""
-        return tuple(self.state_names[i] for i in self.outputs)
 
     def embedded(self, states: int, inputs: int) -> Stream:
         """Return the stream with delays; use `embed_delays`, which checks."""
@@ -238,10 +219,9 @@ class Stream:
         """Return up to `count` parts that can be read independently; see `Origin.parts`."""
         return [Part(part, self.state_names, self.input_names) for part in self.origin.parts(count, reach)]
 
-    def __repr__(self) -> str:
-        samples = "unknown length" if self.n_samples is None else f"{self.n_samples} samples"
-        inputs = f", inputs {', '.join(self.input_names)}" if self.input_names else ""
-        return f"Stream({samples}, states {', '.join(self.state_names)}{inputs}, dt={self.dt:g})"
+    def _counts(self) -> dict[str, str]:
+        """Return how many samples there are, as it is shown."""
+        return {"samples": "not known yet" if self.n_samples is None else str(self.n_samples)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from koopsieve._types import FloatArray
-from koopsieve.data.checks import check_form, check_joinable, check_sample_time, warn_of_constants, warn_of_transposed
-from koopsieve.data.display import facts, html_table, one_line
+from koopsieve.data.checks import check_form, check_joinable, warn_of_constants, warn_of_transposed
 from koopsieve.data.episodes import Episode, check_alike, episodes_from_arrays
 from koopsieve.data.files import AnyPath, episodes_from_files
 from koopsieve.data.gaps import handle_gaps
 from koopsieve.data.names import check_names, complete_names, longest_delay
 from koopsieve.data.parts import check_fraction, cut_between, cut_within, positions
+from koopsieve.data.recorded import Recorded
 from koopsieve.data.tables import Columns, as_table, episodes_from_table
 from koopsieve.data.times import check_times
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectories:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectories(Recorded):
     """One or many episodes of states and inputs; no transition crosses from one episode to the next.
 
     Build it with `from_arrays`, `from_frame` or `from_file`, which check the samples; the constructor takes arrays that
@@ -52,8 +52,7 @@ class Trajectories:
     outputs: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        check_names(self.state_names, self.input_names)
-        check_sample_time(self.dt)
+        super().__post_init__()
         check_form(self.states, self.inputs, self.n_states, self.n_inputs)
 
     @classmethod
@@ -211,16 +210,6 @@ class Trajectories:
         return trajectories
 
     @property
-    def n_states(self) -> int:
-        """Number of state columns n."""
-        return len(self.state_names)
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of input columns l; 0 without inputs."""
-        return len(self.input_names)
-
-    @property
     def n_episodes(self) -> int:
         """Number of episodes."""
         return len(self.states)
@@ -234,11 +223,6 @@ class Trajectories:
     def n_samples(self) -> int:
         """Number of samples in all episodes together."""
         return sum(len(x) for x in self.states)
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        """Names of the measured outputs."""
-        return tuple(self.state_names[i] for i in self.outputs)
 
     def state_blocks(self) -> Iterator[FloatArray]:
         """Yield the states of every episode."""
@@ -292,8 +276,6 @@ class Trajectories:
         first = replace(self, states=(x[:cut],), inputs=(u[: cut - 1],))
         return first, replace(self, states=(x[cut + reach :],), inputs=(u[cut + reach :],))
 
-    def __repr__(self) -> str:
-        return one_line("Trajectories", facts(self))
-
-    def _repr_html_(self) -> str:
-        return html_table("Trajectories", facts(self))
+    def _counts(self) -> dict[str, str]:
+        """Return how many episodes and samples there are, as it is shown."""
+        return {"episodes": str(self.n_episodes), "samples": str(self.n_samples)}
