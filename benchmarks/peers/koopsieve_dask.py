@@ -21,7 +21,7 @@ def warm_up():
 
 def main():
     count = int(sys.argv[2])
-    cluster = LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None)
+    cluster = LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         data = ks.Stream.from_parquet(sys.argv[1], ["x", "y", "z"], episode="run")
         phi = (ks.States() + ks.SquaredExponential(centers=centers, coefficients=[2.0])).fit(data)

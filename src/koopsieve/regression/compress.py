@@ -18,10 +18,9 @@ from koopsieve.regression.factor import TriangularFactor
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics
 
 BYTES_PER_THREAD = 64 * 2**20
-_CHUNKS_PER_PART = (
-    10  # a part begins with a Householder QR and ends with a merge; enough chunks between make both small
-)
+_CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside so many
 _PARTS_PER_WORKER = 32
+_FEWEST_ELSEWHERE = 4  # parts per worker of a cluster: more than two are handed out as workers come free
 
 
 def compress(
@@ -168,7 +167,8 @@ def _part_count(chunks: int | None, executor: Executor) -> int:
         return workers * _PARTS_PER_WORKER
     if chunks < 2 * workers:
         return 1
-    return workers * min(max(1, chunks // (_CHUNKS_PER_PART * workers)), _PARTS_PER_WORKER)
+    fewest = 1 if executor.here else _FEWEST_ELSEWHERE
+    return workers * min(max(fewest, chunks // (_CHUNKS_PER_PART * workers)), _PARTS_PER_WORKER)
 
 
 def _check_rows(found: RegressionStatistics) -> RegressionStatistics:

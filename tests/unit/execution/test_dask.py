@@ -119,7 +119,7 @@ def test_all_lifting_is_done_by_the_workers_and_by_all_of_them(workers):
 
     from koopsieve.dictionary import Function
 
-    cluster = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0)
+    cluster = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0)
     x = make(lengths=(900,)).states[0]
     frame = dd.from_pandas(pd.DataFrame({"run": 0, "p": x[:, 0], "q": x[:, 1]}), npartitions=6)
     with cluster, distributed.Client(cluster) as client:
