@@ -50,6 +50,9 @@ def problems():
         yield snr_db, design, targets[:, 0], weights[:, 0] != 0
 
 
+LEVELS = (0, 10, 20, 30, 40)
+
+
 def main():
     scores = {name: [] for name in METHODS}
     levels = []
@@ -57,14 +60,27 @@ def main():
         levels.append(snr_db)
         for name, method in METHODS.items():
             scores[name].append(score(method(design, target), true))
-    levels = np.array(levels)
+    scores = {name: np.array(values) for name, values in scores.items()}
+    at = {level: np.array(levels) == level for level in LEVELS}
     print(f"{'':14s} precision  recall      F1 | F1 at 0, 10, 20, 30, 40 dB")
     for name, values in scores.items():
-        values = np.array(values)
-        by_level = "  ".join(f"{values[levels == level, 2].mean():.2f}" for level in (0, 10, 20, 30, 40))
-        print(
-            f"{name:14s} {values[:, 0].mean():9.3f} {values[:, 1].mean():7.3f} {values[:, 2].mean():7.3f} | {by_level}"
-        )
+        by_level = "  ".join(f"{values[at[level], 2].mean():.2f}" for level in LEVELS)
+        print(f"{name:14s} {' '.join(f'{mean:9.3f}' for mean in values.mean(axis=0))} | {by_level}")
+    where_not_the_best(
+        {level: {name: values[at[level]].mean(axis=0) for name, values in scores.items()} for level in LEVELS}
+    )
+
+
+def where_not_the_best(means):
+    """Say at which noise another method has the higher F1, and by what."""
+    for level, by_name in means.items():
+        best = max(by_name, key=lambda name: by_name[name][2])
+        if by_name[best][2] > by_name["SpikeSlab"][2]:
+            theirs, ours = by_name[best], by_name["SpikeSlab"]
+            print(
+                f"At {level} dB {best} is better: {theirs[0]:.2f} of what it takes is right and it finds "
+                f"{theirs[1]:.2f} of what is there; SpikeSlab {ours[0]:.2f} and {ours[1]:.2f}."
+            )
 
 
 if __name__ == "__main__":
