@@ -5,8 +5,8 @@ noise and on each weight's precision; q(β) has a full covariance. The bound of 
 
     Σ_t weight_t·(noise term + weight terms)_t + Σ_i log p(γ_i),
 
-closed form throughout. `removal_gains` and `newcomers` give the change of the bound when one flag is turned, with
-the weights of all other observables solved anew (one step of each for the precisions).
+closed form throughout. `newcomers` gives the change of the bound when one flag is turned on, with the weights of all
+other observables solved anew (one step of each for the precisions); `horizon_removal` when one is turned off.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _solved(
     a, b, c, d = shapes
     mean, covariance, log_det = _weights(problem, kept, alpha, rho)
     squared_error = _squared_error(problem, kept, mean, covariance)
-    price = _weight_price(c, d, mean, np.einsum("tii->ti", covariance))
+    price = weight_price(c, d, mean, np.einsum("tii->ti", covariance))
     evidence = noise_term(a, b, problem.rows, squared_error) - log_det / 2 + np.sum(price, axis=1)
     return HorizonPosterior(kept, mean, covariance, alpha, rho, squared_error, float(problem.weight @ evidence))
 
@@ -128,47 +128,11 @@ def _squared_error(problem: HorizonProblem, kept: IndexArray, mean: FloatArray, 
     return floor
 
 
-def _weight_price(c: float, d: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
+def weight_price(c: float, d: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Return −KL of q(β_i, α_i) from its prior at the best q(α), without ½ log σ²: see `updates.slab_gain`."""
     constant = 0.5 + gammaln(c + 0.5) - gammaln(c) + c * np.log(d)
     price: FloatArray = constant - (c + 0.5) * np.log(d + 0.5 * (mean**2 + variance))
     return price
-
-
-def removal_gains(problem: HorizonProblem, shapes: Shapes, posterior: HorizonPosterior) -> FloatArray:
-    """Return, per observable that is in, how much the evidence rises (mostly: falls) when it is taken out.
-
-    Solving the others anew, the penalised squared error grows by μ_i²/(ρ̂Σ_ii) and log|Σ| falls by log Σ_ii.
-    """
-    rho = posterior.rho[:, None]
-    variance = np.einsum("tii->ti", posterior.covariance)
-    growth = posterior.mean**2 / (rho * variance) - (1 - posterior.alpha * variance) / rho
-    price = _weight_price(shapes[2], shapes[3], posterior.mean, variance) + 0.5 * np.log(variance)
-    gains: FloatArray = problem.weight @ (_noise_gain(problem, shapes, posterior.squared_error, growth) - price)
-    return gains
-
-
-def without(posterior: HorizonPosterior, position: int) -> HorizonPosterior:
-    """Return the posterior after one observable is taken out, α and ρ as they were; its evidence is not known (nan).
-
-    One Schur complement per target: Σ − Σ_·i Σ_i·/Σ_ii, μ − Σ_·i μ_i/Σ_ii.
-    """
-    column = posterior.covariance[:, :, position]
-    ratio = column / column[:, position, None]
-    stay = np.arange(len(posterior.kept)) != position
-    covariance = posterior.covariance[:, stay][:, :, stay]
-    covariance -= ratio[:, stay, None] * column[:, None, stay]
-    mean, rho = posterior.mean[:, position], posterior.rho
-    growth = mean**2 / (rho * column[:, position]) - (1 - posterior.alpha[:, position] * column[:, position]) / rho
-    return HorizonPosterior(
-        kept=posterior.kept[stay],
-        mean=posterior.mean[:, stay] - ratio[:, stay] * mean[:, None],
-        covariance=covariance,
-        alpha=posterior.alpha[:, stay],
-        rho=rho,
-        squared_error=np.maximum(posterior.squared_error + growth, 1e-3 * posterior.squared_error),
-        evidence=np.nan,
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +170,8 @@ def newcomers(problem: HorizonProblem, shapes: Shapes, posterior: HorizonPosteri
     free = np.maximum(free, _DISTINCT * own)
     mean, variance, alpha = _newcomer(shapes, rho, free, gap)
     growth = free * (mean**2 + variance) - 2 * mean * gap
-    price = _weight_price(shapes[2], shapes[3], mean, variance) + 0.5 * np.log(variance)
-    gains: FloatArray = problem.weight @ (_noise_gain(problem, shapes, posterior.squared_error, growth) + price)
+    price = weight_price(shapes[2], shapes[3], mean, variance) + 0.5 * np.log(variance)
+    gains: FloatArray = problem.weight @ (noise_gain(problem, shapes, posterior.squared_error, growth) + price)
     gains[kept] = -np.inf
     return Newcomers(gains, mean, variance, alpha, growth, response)
 
@@ -244,7 +208,7 @@ def _newcomer(
     return mean, variance, alpha
 
 
-def _noise_gain(problem: HorizonProblem, shapes: Shapes, squared_error: FloatArray, growth: FloatArray) -> FloatArray:
+def noise_gain(problem: HorizonProblem, shapes: Shapes, squared_error: FloatArray, growth: FloatArray) -> FloatArray:
     """Return how the noise term changes, at its best q(ρ), when the squared error grows by `growth` (Q, moves)."""
     a_bar, before = update_noise(shapes[0], shapes[1], problem.rows, squared_error)
     after = np.maximum(before[:, None] + growth / 2, 1e-6 * before[:, None])

@@ -98,11 +98,17 @@ class Whitening:
     back : array, shape (r, L)
         φ is white·back.
     input_scale : array, shape (l,)
+    cross : array, shape (r, l)
+        Mean products of the white coordinates with the scaled inputs.
+    spread : array, shape (l, l)
+        Mean products of the scaled inputs with each other.
     """
 
     into: FloatArray
     back: FloatArray
     input_scale: FloatArray
+    cross: FloatArray
+    spread: FloatArray
 
     @property
     def rank(self) -> int:
@@ -119,21 +125,34 @@ class Whitening:
         r = self.rank
         return np.vstack([self.into @ white[:r], white[r:] / self.input_scale[:, None]]) @ self.back
 
+    def weighed(self, change: FloatArray) -> FloatArray:
+        """Return M·change, M the mean products of the white design: how the one-step fit weighs a change (r + l, ·).
+
+        M is the identity but for the inputs, so this costs next to nothing.
+        """
+        top, bottom = change[: self.rank], change[self.rank :]
+        return np.vstack([top + self.cross @ bottom, self.cross.T @ top + self.spread @ bottom])
+
 
 def whitening(statistics: RegressionStatistics) -> Whitening:
     """Return the white coordinates of the design behind the statistics."""
     L, rows = len(statistics.observables), max(statistics.rows, 1.0)
-    R = statistics.R[:, :L] / np.sqrt(rows)
-    scale = np.linalg.norm(R, axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    _, spread, turn = np.linalg.svd(R / scale, full_matrices=False)
+    R, inputs = statistics.R[:, :L] / np.sqrt(rows), statistics.R[:, L:] / np.sqrt(rows)
+    scale, input_scale = (_or_one(np.linalg.norm(part, axis=0)) for part in (R, inputs))
+    white, spread, turn = np.linalg.svd(R / scale, full_matrices=False)
     kept = spread > _DISTINCT * spread[0]
-    input_scale = np.linalg.norm(statistics.R[:, L:], axis=0) / np.sqrt(rows)
+    inputs = inputs / input_scale
     return Whitening(
         into=turn[kept].T / spread[kept] / scale[:, None],
         back=turn[kept] * spread[kept, None] * scale,
-        input_scale=np.where(input_scale > 0, input_scale, 1.0),
+        input_scale=input_scale,
+        cross=white[:, kept].T @ inputs,
+        spread=inputs.T @ inputs,
     )
+
+
+def _or_one(scale: FloatArray) -> FloatArray:
+    return np.where(scale > 0, scale, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +172,10 @@ class HorizonLoss:
         Of each output's squared error, one per horizon.
     tied : array, shape (r + l, r)
         Where the one-step fit is best.
-    metric : array, shape (r + l, r + l)
-        Triangular factor of the white one-step design over the root of the rows, times the root of the tie's weight.
+    frame : Whitening
+        Its `weighed` is the metric of the one-step fit.
+    tie : float
+        Weight of the mean over the observables of the one-step misfit added.
     """
 
     C: FloatArray
@@ -163,7 +184,8 @@ class HorizonLoss:
     targets: tuple[FloatArray, ...]
     weights: tuple[FloatArray, ...]
     tied: FloatArray
-    metric: FloatArray
+    frame: Whitening
+    tie: float
 
     @classmethod
     def of(
@@ -176,7 +198,7 @@ class HorizonLoss:
         emphasis: float,
     ) -> HorizonLoss:
         """Prepare the loss: everything that does not depend on the Koopman matrix."""
-        L, inputs = len(ahead.observables), len(ahead.inputs)
+        L = len(ahead.observables)
         importance = np.asarray(ahead.horizons, dtype=float) ** emphasis
         importance /= importance.sum() * len(outputs)
         factors, targets, weights = [], [], []
@@ -190,10 +212,8 @@ class HorizonLoss:
             factors.append(R)
             targets.append(S)
             weights.append(share / np.maximum(least, 1e-12 * np.maximum(scale, 1e-300)))
-        now = factors[0][: frame.rank + inputs, : frame.rank + inputs] / np.sqrt(max(ahead.factor.rows, 1.0))
-        metric = np.sqrt(tie / max(frame.rank, 1)) * now
         C = frame.back[:, outputs]
-        return cls(C, ahead.horizons, tuple(factors), tuple(targets), tuple(weights), tied, metric)
+        return cls(C, ahead.horizons, tuple(factors), tuple(targets), tuple(weights), tied, frame, tie)
 
     def __call__(self, flat: FloatArray) -> tuple[float, FloatArray]:
         """Return the loss and its gradient."""
@@ -201,8 +221,7 @@ class HorizonLoss:
         r = len(self.C)
         A, B = K[:r], K[r:]
         powers = _powers(A, self.C, self.horizons[-1])
-        pull = self.metric @ (K - self.tied)
-        loss, gradient = float(np.sum(pull**2)), 2 * self.metric.T @ pull
+        loss, gradient = self._tie(K)
         slopes = np.zeros_like(powers)
         for h, R, S, weight in zip(self.horizons, self.factors, self.targets, self.weights, strict=True):
             between = powers[:h][::-1]  # Aʰ⁻¹C, …, C
@@ -217,6 +236,12 @@ class HorizonLoss:
         if not (np.isfinite(loss) and np.isfinite(gradient).all()):
             return 1e300, np.zeros_like(flat)
         return loss, gradient.ravel()
+
+    def _tie(self, K: FloatArray) -> tuple[float, FloatArray]:
+        """Return what being away from the one-step fit costs, and its gradient."""
+        change = K - self.tied
+        pull = (self.tie / max(self.frame.rank, 1)) * self.frame.weighed(change)
+        return float(np.vdot(change, pull)), 2 * pull
 
 
 def _powers(A: FloatArray, C: FloatArray, highest: int) -> FloatArray:

@@ -19,12 +19,11 @@ from koopsieve.identify.horizon_posterior import (
     Shapes,
     first_posterior,
     newcomers,
-    removal_gains,
     settle_weights,
     with_newcomer,
-    without,
 )
 from koopsieve.identify.horizon_problem import HorizonProblem
+from koopsieve.identify.horizon_removal import removal_gains, without, without_least
 
 _MOVABLE = 80
 _DEPTHS = (1, 2, 4, 8)
@@ -165,13 +164,8 @@ class FlagSearch:
 
     def _stretch(self, posterior: HorizonPosterior, most: int, least_gain: float) -> HorizonPosterior:
         """Take out at most `most`, and at most a tenth, without updating precisions between."""
-        for _ in range(min(most, max(1, len(posterior.kept) // 10))):
-            gains = self._removals(posterior)
-            leaving = int(np.argmax(gains)) if gains.size else -1
-            if leaving < 0 or not gains[leaving] > least_gain:
-                break
-            posterior = without(posterior, leaving)
-        return posterior
+        count = min(most, max(1, len(posterior.kept) // 10))
+        return without_least(self.problem, self.shapes, posterior, self.log_odds[posterior.kept], count, least_gain)
 
     def _settled(self, posterior: HorizonPosterior, rounds: int) -> HorizonPosterior:
         return settle_weights(self.problem, self.shapes, posterior, rounds)

@@ -18,9 +18,9 @@ from koopsieve.identify.horizon_posterior import (
     newcomers,
     settle_weights,
     with_newcomer,
-    without,
 )
 from koopsieve.identify.horizon_problem import JITTER, horizon_problem
+from koopsieve.identify.horizon_removal import removal_gains, without, without_least
 from koopsieve.identify.horizon_search import FlagSearch
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor
 from tests.reference.literal_horizon import bound_of_target, direct_data, residual
@@ -140,6 +140,22 @@ def test_taking_out_and_putting_in_are_exact_given_the_precisions():
     solved = _solved(problem, SHAPES, more.kept, more.alpha, more.rho)
     np.testing.assert_allclose(more.mean, solved.mean, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(more.covariance, solved.covariance, rtol=1e-6, atol=1e-12)
+
+
+def test_a_run_of_removals_is_one_removal_after_another():
+    problem = horizon_problem(statistics(), 0.5)
+    full = first_posterior(problem, SHAPES, np.arange(problem.observables), 4)
+    odds = np.zeros(problem.observables)
+    odds[:2] = np.inf  # the outputs stay
+    step_by_step = full
+    for _ in range(3):
+        gains = removal_gains(problem, SHAPES, step_by_step) - odds[step_by_step.kept]
+        step_by_step = without(step_by_step, int(np.argmax(gains)))
+    at_once = without_least(problem, SHAPES, full, odds, 3, -np.inf)
+    assert at_once.kept.tolist() == step_by_step.kept.tolist()
+    for name in ("mean", "covariance", "alpha", "squared_error"):
+        np.testing.assert_allclose(getattr(at_once, name), getattr(step_by_step, name), rtol=1e-7, atol=1e-12)
+    assert without_least(problem, SHAPES, full, odds, 3, np.inf) is full
 
 
 @given(seed=st.integers(0, 10**6), inputs=st.integers(0, 2))
