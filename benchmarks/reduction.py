@@ -1,22 +1,29 @@
 """Which observables to keep: the horizon sieve against eight other ways, on five systems.
 
     python benchmarks/reduction.py [--quick] [--data DIR] [--systems NAMES] [--snr DB ...] [--refit best|one-step]
+    python benchmarks/reduction.py --choice --seed 101 102      only the automatic choice, on other simulated data
 
 Every subset of observables gets the same refit: `best` takes least squares one step ahead or over the horizons,
 whichever predicts better on the validation trajectories, stabilised where that costs nothing; `one-step` takes least
-squares one step ahead for all. The table is Markdown; NMSE is the mean over the outputs on test trajectories.
+squares one step ahead for all. All learn from the training trajectories alone. The tables are Markdown; NMSE is the
+mean over the outputs on test trajectories. Cases run side by side, one thread each, in as many processes as there are
+cores.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from reduction_choice import Choice, choice_of, choice_table, chosen, stays_finite, test_error
 from reduction_rivals import (
     graph_of_sparse_bayes,
     graph_of_spike_slab,
@@ -26,37 +33,15 @@ from reduction_rivals import (
     random_subset,
     truncated_svd,
 )
-from reduction_systems import Problem, problems
+from reduction_systems import Case, Problem, cases
+from reduction_tables import HEAD, SIEVE, Row, equal_size_table
 
-from koopsieve import HorizonSieve, LeastSquares, LiftedModel, compress, horizon_nmse, sieve_path
-from koopsieve.path.refits import LONG, Refitter, default_refits
+from koopsieve import HorizonSieve, LeastSquares, LiftedModel, compress
+from koopsieve.execution.executors import available_cores
+from koopsieve.path.refits import Refitter, default_refits
 from koopsieve.path.sieve_path import filled
 
 SYSTEMS = ("lorenz", "duffing", "van-der-pol", "surface-vehicle", "wiener-hammerstein")
-SIEVE = "horizon sieve"
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """One line of the table."""
-
-    system: str
-    noise: str
-    asked: str
-    method: str
-    size: int
-    error: np.ndarray
-    condition: float
-    seconds: float
-    finite: bool
-
-    def markdown(self) -> str:
-        errors = " | ".join(_number(value) for value in self.error)
-        mark = "" if self.finite else " (1000 steps overflow)"
-        return (
-            f"| {self.system} | {self.noise} | {self.asked} | {self.method}{mark} | {self.size} | {errors} | "
-            f"{_number(self.condition)} | {self.seconds:.1f} |"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,17 +49,19 @@ class Bench:
     """One problem with everything that is prepared once."""
 
     problem: Problem
+    seed: int
     one_step: bool
     draws: int
 
-    def rows(self) -> list[Row]:
+    def results(self) -> tuple[list[Row], Choice]:
         problem = self.problem
         phi = problem.recipe().fit(problem.train, seed=0)
         statistics = compress(problem.train, phi, horizons=filled(problem.shown))
         full = self._refitted(statistics, phi)
         plain = LiftedModel.from_estimate(LeastSquares().identify(statistics), phi, dt=problem.train.dt)
         found = [self._row("all", "everything, least squares", plain, 0.0), self._row("all", "everything", full, 0.0)]
-        found.append(self._automatic())
+        choice, path = chosen(problem, self.seed)
+        found.append(self._row("automatic", "horizon sieve, path", path.choice.model, choice.seconds))
         pick = self._pickers(statistics)
         swept, took = _timed(lambda: HorizonSieve().sizes(statistics, problem.sizes))
         for size, kept in zip(problem.sizes, swept, strict=True):
@@ -86,7 +73,7 @@ class Bench:
             found.append(self._fresh_kernels(size))
             model, seconds = _timed(lambda: truncated_svd(statistics, phi, problem.train.dt, size))  # noqa: B023
             found.append(self._row(str(size), "truncated SVD", model, seconds, size))
-        return found
+        return found, choice
 
     def _pickers(self, statistics) -> dict[str, tuple[Callable[[int], np.ndarray], float]]:
         """Return, per method, a function of the size, and the seconds its preparation took per size."""
@@ -101,20 +88,6 @@ class Bench:
             "SparseBayes + graph": (bayes, b / share),
             "the paper's sieve": (paper, c / share),
         }
-
-    def _automatic(self) -> Row:
-        problem = self.problem
-        path, seconds = _timed(
-            lambda: sieve_path(
-                HorizonSieve(),
-                problem.train,
-                problem.recipe(),
-                validation=problem.validation,
-                horizons=problem.shown,
-                refits={"one step": LeastSquares()} if self.one_step else None,
-            )
-        )
-        return self._row("automatic", "horizon sieve, path", path.model, seconds)
 
     def _subset(self, asked: str, method: str, statistics, phi, retained: np.ndarray, seconds: float) -> Row:
         model = self._refitted(statistics.select(retained), phi.select(retained))
@@ -155,20 +128,11 @@ class Bench:
 
     def _row(self, asked: str, method: str, model: LiftedModel, seconds: float, size: int | None = None) -> Row:
         problem = self.problem
-        errors = horizon_nmse(model, problem.test, problem.shown, truth=problem.truth)
-        error = np.mean(list(errors.values()), axis=0)
+        error = test_error(model, problem)
         count = len(model.A) if size is None else size
         condition = model.condition_number
-        finite = _finite(model, problem)
+        finite = stays_finite(model, problem)
         return Row(problem.name, problem.noise, asked, method, count, error, condition, seconds, finite)
-
-
-def _finite(model: LiftedModel, problem: Problem) -> bool:
-    """Tell whether a prediction over 1000 steps with the test inputs stays finite."""
-    test = problem.test
-    steps = min(LONG, len(test.inputs[0]))
-    inputs = np.resize(test.inputs[0][:steps], (LONG, test.n_inputs)) if test.n_inputs else None
-    return bool(np.isfinite(model.predict(test.states[0][0], inputs, LONG)).all())
 
 
 def _timed(work: Callable):
@@ -176,61 +140,52 @@ def _timed(work: Callable):
     return work(), time.perf_counter() - begun
 
 
-def _number(value: float) -> str:
-    return f"{value:.2e}" if np.isfinite(value) else str(value)
-
-
-def summary(rows: list[Row]) -> str:
-    """Geometric means at the longest horizon at equal size, and what the automatic choice keeps."""
-    sized = [row for row in rows if row.asked.isdigit()]
-    cases = sorted({(row.system, row.noise, row.asked) for row in sized})
-    methods = list(dict.fromkeys(row.method for row in sized))
-    error = {(row.system, row.noise, row.asked, row.method): row.error for row in sized}
-    lines = ["", f"Geometric mean NMSE over {len(cases)} cases at equal size, by shown horizon:", ""]
-    lines += ["| method | first | second | longest | lowest at the longest in |", "|---|---|---|---|---|"]
-    winner = {case: min(methods, key=lambda m: _worst(error[(*case, m)][2])) for case in cases}
-    for method in methods:
-        table = np.array([[_worst(value) for value in error[(*case, method)]] for case in cases])
-        means = " | ".join(_number(value) for value in np.exp(np.mean(np.log(table), axis=0)))
-        lines.append(f"| {method} | {means} | {sum(winner[case] == method for case in cases)} |")
-    lines += ["", "Automatic choice against everything (error over error, by shown horizon):", ""]
-    lines += [
-        "| system | noise | kept | of | against least squares | against the same refit |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in (row for row in rows if row.asked == "automatic"):
-        plain, full = (r for r in rows if (r.system, r.noise, r.asked) == (row.system, row.noise, "all"))
-        ratios = [" / ".join(f"{value:.2f}" for value in row.error / other.error) for other in (plain, full)]
-        lines.append(f"| {row.system} | {row.noise} | {row.size} | {full.size} | {ratios[0]} | {ratios[1]} |")
-    lost = [case for case in cases if winner[case] != SIEVE]
-    lines += ["", "A rival is lowest at the longest horizon in: "]
-    lines += [f"- {system}, {noise}, {size} kept: {winner[(system, noise, size)]}" for system, noise, size in lost]
-    return "\n".join(lines)
-
-
-def _worst(value: float) -> float:
-    return float(min(value, 1e6)) if np.isfinite(value) else 1e6  # a model that diverges is as bad as can be
+def results_of(case: Case, one_step: bool, draws: int) -> tuple[list[Row], Choice]:
+    """Return all that is measured on one case."""
+    return Bench(case.problem(), case.seed, one_step, draws).results()
 
 
 def main() -> None:
+    options = _options()
+    begun = time.perf_counter()
+    levels = options.snr[:1] if options.quick else options.snr
+    data = None if options.data is None else Path(options.data)
+    todo = list(cases(options.systems, levels, data, 2000 if options.quick else 4000, options.seed))
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # of the processes to come
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.processes, mp_context=spawn) as pool:
+        if options.choice:
+            print(choice_table(list(pool.map(choice_of, todo))))
+        else:
+            work = partial(results_of, one_step=options.refit == "one-step", draws=5 if options.quick else 20)
+            _report(pool.map(work, todo))
+    print(f"\nTook {(time.perf_counter() - begun) / 60:.1f} minutes in {options.processes} processes.")
+
+
+def _report(results) -> None:
+    print(HEAD)
+    rows, choices = [], []
+    for found, choice in results:
+        print("\n".join(row.markdown() for row in found), flush=True)
+        rows += found
+        choices.append(choice)
+    print(f"\n{equal_size_table(rows)}\n\n{choice_table(choices)}")
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one noise level, half the samples, 5 random draws")
+    parser.add_argument("--choice", action="store_true", help="only the automatic choice, no rivals")
     parser.add_argument("--data", type=Path, default=os.environ.get("KOOPSIEVE_DATA"))
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=SYSTEMS)
     parser.add_argument("--snr", nargs="+", type=float, default=[40.0, 20.0])
-    parser.add_argument("--seed", type=int, default=7, help="of the simulated data")
+    parser.add_argument("--seed", nargs="+", type=int, default=[7], help="of the simulated data; several with --choice")
     parser.add_argument("--refit", choices=("best", "one-step"), default="best")
+    parser.add_argument("--processes", type=int, default=available_cores())
     options = parser.parse_args()
-    levels = options.snr[:1] if options.quick else options.snr
-    data = None if options.data is None else Path(options.data)
-    print("| system | noise | size asked | method | kept | NMSE, 1st horizon | 2nd | longest | κ(A) | seconds |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    rows = []
-    for problem in problems(options.systems, levels, data, 2000 if options.quick else 4000, options.seed):
-        found = Bench(problem, options.refit == "one-step", 5 if options.quick else 20).rows()
-        print("\n".join(row.markdown() for row in found), flush=True)
-        rows += found
-    print(summary(rows))
+    if len(options.seed) > 1 and not options.choice:
+        parser.error("several seeds go with --choice")
+    return options
 
 
 if __name__ == "__main__":

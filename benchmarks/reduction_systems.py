@@ -50,19 +50,34 @@ class Problem:
         return States() + Constant() + kernels
 
 
-def problems(
-    names: list[str], noise_levels: list[float], data: Path | None, samples: int, seed: int = 7
-) -> Iterator[Problem]:
-    """Yield every system asked for at every noise level; measured data have their own noise."""
+@dataclass(frozen=True)
+class Case:
+    """What it takes to make a problem: cheap to send to another process."""
+
+    name: str
+    snr_db: float | None
+    seed: int
+    samples: int
+    data: Path | None
+
+    def problem(self) -> Problem:
+        """Return the problem: simulated, or read from the measured record."""
+        if self.snr_db is None:
+            return _measured(self.data / WIENER_HAMMERSTEIN)
+        return _simulated(self.name, self.snr_db, self.samples, self.seed)
+
+
+def cases(
+    names: list[str], noise_levels: list[float], data: Path | None, samples: int, seeds: list[int]
+) -> Iterator[Case]:
+    """Yield every system asked for at every noise level and seed; measured data have their own noise, and no seed."""
     for name in names:
-        if name == "wiener-hammerstein":
-            if data is None or not (data / WIENER_HAMMERSTEIN).exists():
-                print(f"Skipped {name}: {WIENER_HAMMERSTEIN} is not there. Give its folder with --data.\n")
-                continue
-            yield _measured(data / WIENER_HAMMERSTEIN)
+        if name != "wiener-hammerstein":
+            yield from (Case(name, level, seed, samples, data) for level in noise_levels for seed in seeds)
+        elif data is None or not (data / WIENER_HAMMERSTEIN).exists():
+            print(f"Skipped {name}: {WIENER_HAMMERSTEIN} is not there. Give its folder with --data.\n")
         else:
-            for level in noise_levels:
-                yield _simulated(name, level, samples, seed)
+            yield Case(name, None, seeds[0], samples, data)
 
 
 def _simulated(name: str, snr_db: float, samples: int, seed: int) -> Problem:

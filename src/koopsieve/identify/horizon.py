@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.execution import one_blas_thread
+from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.identify.estimate import Status
 from koopsieve.identify.horizon_posterior import HorizonPosterior
 from koopsieve.identify.horizon_problem import horizon_problem, own_observables, required_ahead
@@ -142,7 +142,9 @@ class HorizonSieve:
         status = Status.MAX_SWEEPS if len(trace) > self.max_moves else Status.SETTLED
         return _estimate(search, statistics, best, trace, status, agreement)
 
-    def sizes(self, statistics: RegressionStatistics, sizes: Sequence[int]) -> tuple[HorizonEstimate, ...]:
+    def sizes(
+        self, statistics: RegressionStatistics, sizes: Sequence[int], progress: Progress = silent
+    ) -> tuple[HorizonEstimate, ...]:
         """Find the best set of each size: the path of the prior odds from generous to strict, by where it leads.
 
         Sets are warm-started from one another. Sizes below the number of outputs or above that of observables are
@@ -154,6 +156,8 @@ class HorizonSieve:
             Compressed with `horizons`.
         sizes : sequence of int
             How many observables to keep, the outputs' own included.
+        progress : Progress
+            Shows how far along the search is.
 
         Returns
         -------
@@ -164,16 +168,18 @@ class HorizonSieve:
         least = int(np.sum(np.isinf(search.log_odds)))
         wanted = sorted({int(np.clip(size, max(least, 1), search.problem.observables)) for size in sizes})
         with one_blas_thread():
-            found = by_size(search, wanted)
+            found = by_size(search, wanted, progress)
         return tuple(
             _estimate(search, statistics, found[size], (search.bound(found[size]),), Status.SETTLED, 1)
             for size in wanted
         )
 
-    def path(self, statistics: RegressionStatistics, steps: int) -> tuple[HorizonEstimate, ...]:
-        """Find the best sets of about `steps` sizes, evenly spaced in their logarithm from the outputs to all."""
+    def path(
+        self, statistics: RegressionStatistics, steps: int, progress: Progress = silent
+    ) -> tuple[HorizonEstimate, ...]:
+        """Find the best sets of about `steps` sizes: see `path_sizes`."""
         least, most = int(np.sum(own_observables(required_ahead(statistics)))), len(statistics.observables)
-        return self.sizes(statistics, [round(size) for size in np.geomspace(max(least, 1), most, steps)])
+        return self.sizes(statistics, path_sizes(max(least, 1), most, steps), progress)
 
     def _search(self, statistics: RegressionStatistics) -> FlagSearch:
         ahead = required_ahead(statistics)
@@ -182,6 +188,38 @@ class HorizonSieve:
         log_odds[own_observables(ahead)] = np.inf
         shapes = (self.prior.a, self.prior.b, self.prior.c, self.prior.d)
         return FlagSearch(problem, shapes, log_odds, self.rounds, self.tries, self.exchanges)
+
+
+def path_sizes(least: int, most: int, steps: int) -> tuple[int, ...]:
+    """Return `steps` sizes, evenly spaced in their logarithm from the outputs to all, a quarter of all among them.
+
+    Small sizes cannot be closer than one apart, so the spacing is made finer until there are as many as asked for.
+
+    Examples
+    --------
+    >>> path_sizes(2, 120, 7)
+    (2, 4, 8, 15, 30, 60, 120)
+    >>> path_sizes(1, 6, 20)
+    (1, 2, 3, 4, 5, 6)
+    """
+    steps = min(steps, most - least + 1)
+    for finer in range(steps, 20 * steps):
+        sizes = _spaced(least, most, finer)
+        if len(sizes) >= steps:
+            return sizes
+    return tuple(range(least, most + 1))
+
+
+def _spaced(least: int, most: int, count: int) -> tuple[int, ...]:
+    """Return the different ones of `count` sizes in even ratios, with a quarter of `most` if there is room for it."""
+    quarter = most // 4
+    if quarter <= least or count < 3:
+        spaced = np.geomspace(least, most, count)
+    else:
+        above = round((count - 1) * np.log(most / quarter) / np.log(most / least))
+        above = min(max(above, 1), count - 2)
+        spaced = np.append(np.geomspace(least, quarter, count - above), np.geomspace(quarter, most, above + 1))
+    return tuple(sorted({round(size) for size in spaced}))
 
 
 def _estimate(

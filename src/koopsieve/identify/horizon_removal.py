@@ -1,4 +1,4 @@
-"""What the horizon sieve loses when observables are taken out, one after another, the weights of the others solved anew.
+"""What the horizon sieve loses when observables are taken out, one by one, the weights of the others solved anew.
 
 Taking out i is one Schur complement per target: Σ − Σ_·i Σ_i·/Σ_ii, μ − Σ_·i μ_i/Σ_ii. In a run of removals only the
 columns of those that leave are needed on the way, so the matrix itself is updated once, at the end.

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from scipy.special import expit
 
 from koopsieve._types import FloatArray, IndexArray
+from koopsieve.execution import Progress, silent
 from koopsieve.identify.horizon_posterior import (
     HorizonPosterior,
     Shapes,
@@ -180,15 +182,26 @@ class FlagSearch:
         return float(np.sum(self.log_odds[kept], where=np.isfinite(self.log_odds[kept])))
 
 
-def by_size(search: FlagSearch, sizes: Sequence[int]) -> dict[int, HorizonPosterior]:
+def by_size(search: FlagSearch, sizes: Sequence[int], progress: Progress = silent) -> dict[int, HorizonPosterior]:
     """Return the best set found for each size: from dense to sparse and back up, exchanged, the better bound kept."""
+    down, up = sorted(sizes, reverse=True), sorted(size for size in sizes if size <= _MOVABLE)
     found: dict[int, HorizonPosterior] = {}
-    posterior = search.dense()
-    for size in sorted(sizes, reverse=True):
-        posterior = found[size] = search.exchange(search.shrink(posterior, size))
-    posterior = search.sparse()
-    for size in sorted(size for size in sizes if size <= _MOVABLE):
-        posterior = search.exchange(search.grow(posterior, size))
-        if posterior.evidence > found[size].evidence:
+    for posterior in progress(chain(_downward(search, down), _upward(search, up)), "Searching", len(down) + len(up)):
+        size = len(posterior.kept)
+        if size not in found or posterior.evidence > found[size].evidence:
             found[size] = posterior
     return found
+
+
+def _downward(search: FlagSearch, sizes: Sequence[int]) -> Iterator[HorizonPosterior]:
+    posterior = search.dense()
+    for size in sizes:
+        posterior = search.exchange(search.shrink(posterior, size))
+        yield posterior
+
+
+def _upward(search: FlagSearch, sizes: Sequence[int]) -> Iterator[HorizonPosterior]:
+    posterior = search.sparse()
+    for size in sizes:
+        posterior = search.exchange(search.grow(posterior, size))
+        yield posterior

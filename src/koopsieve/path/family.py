@@ -6,7 +6,7 @@ and takes the ancestors of the outputs in the graph that results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Protocol
@@ -14,9 +14,12 @@ from typing import Protocol
 import numpy as np
 
 from koopsieve._types import IndexArray, KoopsieveError
+from koopsieve.execution import Progress, silent
 from koopsieve.identify import Estimate, SpikeSlab, Start
 from koopsieve.reduction import reduce
 from koopsieve.regression import RegressionStatistics
+
+_ALIKE = 0.98  # sets whose sizes differ by less tell nothing new
 
 
 class Candidate(Protocol):
@@ -36,7 +39,7 @@ class Candidate(Protocol):
 class Sieve(Protocol):
     """Anything that gives a family of dictionaries of different sizes."""
 
-    def path(self, statistics: RegressionStatistics, steps: int) -> Sequence[Candidate]:
+    def path(self, statistics: RegressionStatistics, steps: int, progress: Progress = silent) -> Sequence[Candidate]:
         """Return about `steps` candidates, the smallest first, from statistics that hold horizons."""
         ...
 
@@ -91,11 +94,17 @@ class GraphSieve:
                 f"The sweep goes from generous to strict, both positive. Got {self.generous} to {self.strict}."
             )
 
-    def path(self, statistics: RegressionStatistics, steps: int) -> tuple[GraphCandidate, ...]:
-        """Return one candidate per different set, the smallest first."""
+    def path(
+        self, statistics: RegressionStatistics, steps: int, progress: Progress = silent
+    ) -> tuple[GraphCandidate, ...]:
+        """Return the candidates, the smallest first; of those nearly alike in size one."""
+        return _different(list(progress(self._swept(statistics, steps), "Sweeping the prior odds", steps)))
+
+    def _swept(self, statistics: RegressionStatistics, steps: int) -> Iterator[GraphCandidate]:
         found: list[GraphCandidate] = []
         for worth in np.geomspace(self.generous, self.strict, max(2, (steps + 1) // 2)):
             found.append(self._candidate(statistics, float(worth), found[-1] if found else None))
+            yield found[-1]
         while len(found) < steps:
             jumps = [len(a.retained) - len(b.retained) for a, b in pairwise(found)]
             widest = int(np.argmax(np.abs(jumps)))
@@ -103,7 +112,7 @@ class GraphSieve:
                 break
             between = float(np.sqrt(found[widest].worth * found[widest + 1].worth))
             found.insert(widest + 1, self._candidate(statistics, between, found[widest]))
-        return _different(found)
+            yield found[widest + 1]
 
     def _candidate(
         self, statistics: RegressionStatistics, worth: float, before: GraphCandidate | None
@@ -126,8 +135,10 @@ def output_indices(statistics: RegressionStatistics) -> IndexArray:
 
 
 def _different(found: list[GraphCandidate]) -> tuple[GraphCandidate, ...]:
-    """Return each set once, the one that came with the most generous odds, the smallest first."""
-    unique: dict[tuple[int, ...], GraphCandidate] = {}
-    for candidate in found:
-        unique.setdefault(tuple(candidate.retained.tolist()), candidate)
-    return tuple(sorted(unique.values(), key=lambda candidate: (len(candidate.retained), candidate.worth)))
+    """Return the sets from small to large; of those nearly alike in size, the one with the most generous odds."""
+    largest_first = sorted(found, key=lambda candidate: (-len(candidate.retained), candidate.worth))
+    kept = largest_first[:1]
+    for candidate in largest_first[1:]:
+        if len(candidate.retained) < _ALIKE * len(kept[-1].retained):
+            kept.append(candidate)
+    return tuple(kept[::-1])

@@ -65,11 +65,17 @@ class Refitter:
         calmed = stabilise(model, statistics)
         return self._calmer(plain, Refitted(calmed, self._errors(calmed), name, ""), radius)
 
+    def again(self, name: str, statistics: RegressionStatistics, dictionary: Dictionary, stable: bool) -> LiftedModel:
+        """Return one of the refits on other statistics, stabilised if that is asked for or it would overflow."""
+        model = LiftedModel.from_estimate(self.refits[name].identify(statistics), dictionary, dt=self.validation.dt)
+        radius = model.spectral_radius
+        needed = radius > 1 + ROUNDING and (stable or _overflows(radius))
+        return stabilise(model, statistics) if self.stable and needed else model
+
     def _calmer(self, plain: Refitted, calmed: Refitted, radius: float) -> Refitted:
         """Return the stabilised model unless it predicts worse and the other does not overflow."""
         price = calmed.errors.score(self.emphasis) - plain.errors.score(self.emphasis)
-        overflows = not LONG * np.log(radius) < np.log(np.finfo(float).max) / 2
-        if price <= _COST or overflows or np.isnan(price):
+        if price <= _COST or _overflows(radius) or np.isnan(price):
             told = f"Stabilised: the spectral radius was {radius:.6f}, now {calmed.model.spectral_radius:.6f}."
             return Refitted(calmed.model, calmed.errors, calmed.refit, told)
         told = (
@@ -80,6 +86,10 @@ class Refitter:
 
     def _errors(self, model: LiftedModel) -> WindowErrors:
         return window_errors(model, self.validation, self.horizons)
+
+
+def _overflows(radius: float) -> bool:
+    return not LONG * np.log(radius) < np.log(np.finfo(float).max) / 2
 
 
 def default_refits() -> dict[str, Identifier]:

@@ -6,134 +6,22 @@ Comes in: a sieve, training trajectories and a dictionary. Goes out: a frozen `S
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.execution import Executor, Progress, one_blas_thread, silent
 from koopsieve.identify import HorizonSieve, Identifier
 from koopsieve.model import LiftedModel
+from koopsieve.model.stability import ROUNDING
+from koopsieve.path.choice import choose
 from koopsieve.path.family import Candidate, Sieve
+from koopsieve.path.points import PathPoint, SievePath
 from koopsieve.path.refits import Refitter, default_refits
 from koopsieve.regression import RegressionStatistics, compress
-
-
-@dataclass(frozen=True, eq=False)
-class PathPoint:
-    """One dictionary of the path.
-
-    Parameters
-    ----------
-    retained : array of int
-        Increasing indices of the observables kept.
-    names : tuple of str
-        Their names.
-    elbo : float
-        The sieve's bound of the evidence for it.
-    error, standard_error : array, shape (len(horizons),)
-        Mean NMSE over the outputs on the validation windows, and its standard error over blocks of windows.
-    model : LiftedModel
-        Refitted on the training data.
-    refit : str
-        Which refit predicted best.
-    status : str
-        What was done about stability; empty if there was nothing to do.
-    """
-
-    retained: IndexArray
-    names: tuple[str, ...]
-    elbo: float
-    error: FloatArray
-    standard_error: FloatArray
-    model: LiftedModel
-    refit: str
-    status: str
-
-    @property
-    def size(self) -> int:
-        """Number of observables kept."""
-        return len(self.retained)
-
-
-@dataclass(frozen=True, eq=False)
-class SievePath:
-    """A family of dictionaries of increasing size, with the default choice.
-
-    Parameters
-    ----------
-    points : tuple of PathPoint
-        The smallest first.
-    horizons : tuple of int
-        Steps ahead at which errors are given.
-    chosen : int
-        Index of the smallest dictionary whose error is, at every horizon, within one standard error of the best.
-    dictionary : Dictionary
-        The full one.
-    statistics : RegressionStatistics
-        Of the training data, for the full dictionary, with horizons.
-    validation : Trajectories
-        What errors were measured on.
-    """
-
-    points: tuple[PathPoint, ...]
-    horizons: tuple[int, ...]
-    chosen: int
-    dictionary: Dictionary
-    statistics: RegressionStatistics
-    validation: Trajectories
-
-    @property
-    def choice(self) -> PathPoint:
-        """The chosen point."""
-        return self.points[self.chosen]
-
-    @property
-    def model(self) -> LiftedModel:
-        """The chosen model."""
-        return self.choice.model
-
-    @property
-    def retained(self) -> IndexArray:
-        """Indices of the observables of the chosen dictionary."""
-        return self.choice.retained
-
-    @property
-    def retained_names(self) -> tuple[str, ...]:
-        """Names of the observables of the chosen dictionary."""
-        return self.choice.names
-
-    @property
-    def sizes(self) -> IndexArray:
-        """Number of observables of every point."""
-        return np.array([point.size for point in self.points], dtype=np.intp)
-
-    @property
-    def elbo(self) -> FloatArray:
-        """The sieve's bound of the evidence for every point."""
-        return np.array([point.elbo for point in self.points])
-
-    @property
-    def error(self) -> FloatArray:
-        """NMSE, shape (points, horizons)."""
-        return np.stack([point.error for point in self.points])
-
-    @property
-    def standard_error(self) -> FloatArray:
-        """Standard error of the NMSE, shape (points, horizons)."""
-        return np.stack([point.standard_error for point in self.points])
-
-    def describe(self) -> str:
-        """Say in words what was chosen and why."""
-        choice, full = self.choice, self.dictionary.size
-        errors = ", ".join(f"{e:.2g} at {h}" for e, h in zip(choice.error, self.horizons, strict=True))
-        text = f"{choice.size} of {full} observables kept (refit: {choice.refit}); validation NMSE {errors}."
-        if choice.size > full / 4:
-            text += " The data ask for this much of the dictionary: with fewer the error is above one standard error."
-        return f"{text} {choice.status}".strip()
 
 
 def sieve_path(
@@ -146,6 +34,7 @@ def sieve_path(
     steps: int = 20,
     refits: Mapping[str, Identifier] | None = None,
     stable: bool = True,
+    relearn: bool = True,
     seed: int = 0,
     executor: Executor | None = None,
     progress: Progress = silent,
@@ -172,6 +61,10 @@ def sieve_path(
         Each dictionary gets the one that predicts best; by default least squares one step ahead and over the horizons.
     stable : bool
         Move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows.
+    relearn : bool
+        Once it is chosen, refit the dictionary on training and validation data together, so that the model has learned
+        from everything there is. The errors that the path gives are always those of models that have not seen the
+        validation data.
     seed : int
         Fits the dictionary.
     executor, progress
@@ -196,13 +89,17 @@ def sieve_path(
     statistics = compress(learn, phi, horizons=filled(wanted), executor=executor, progress=progress)
     refitter = Refitter(judge, wanted, default_refits() if refits is None else refits, stable)
     with one_blas_thread():
-        candidates = (HorizonSieve() if sieve is None else sieve).path(statistics, steps)
-        points = [
+        candidates = (HorizonSieve() if sieve is None else sieve).path(statistics, steps, progress)
+        points = tuple(
             _point(candidate, statistics, phi, refitter)
             for candidate in progress(candidates, "Refitting", len(candidates))
-        ]
-    error, spread = np.stack([p.error for p in points]), np.stack([p.standard_error for p in points])
-    return SievePath(tuple(points), wanted, choose(error, spread), phi, statistics, judge)
+        )
+        chosen = choose(np.stack([point.blocks for point in points]))
+        model = points[chosen].model
+        if relearn:
+            more = compress(judge, phi, horizons=filled(wanted), executor=executor, progress=progress)
+            model = _relearned(points[chosen], statistics.merge(more), refitter)
+    return SievePath(points, wanted, chosen, model, phi, statistics, judge)
 
 
 def _point(
@@ -210,8 +107,23 @@ def _point(
 ) -> PathPoint:
     kept = dictionary.select(candidate.retained)
     best = refitter(statistics.select(candidate.retained), kept)
-    error, spread = best.errors.error, best.errors.standard_error
-    return PathPoint(candidate.retained, kept.names, candidate.elbo, error, spread, best.model, best.refit, best.status)
+    return PathPoint(
+        candidate.retained,
+        kept.names,
+        candidate.elbo,
+        best.errors.error,
+        best.errors.standard_error,
+        best.errors.blocks,
+        best.model,
+        best.refit,
+        best.status,
+    )
+
+
+def _relearned(point: PathPoint, statistics: RegressionStatistics, refitter: Refitter) -> LiftedModel:
+    """Return the point's model refitted on more data, stable if it was."""
+    stable = point.model.spectral_radius <= 1 + ROUNDING
+    return refitter.again(point.refit, statistics.select(point.retained), point.model.dictionary, stable)
 
 
 def filled(horizons: Sequence[int]) -> tuple[int, ...]:
@@ -227,27 +139,3 @@ def filled(horizons: Sequence[int]) -> tuple[int, ...]:
         pieces = int(np.ceil(np.log(high / low) / np.log(3.3)))
         found += [round(low * (high / low) ** (i / pieces)) for i in range(1, pieces)]
     return tuple(sorted(set(found)))
-
-
-def choose(error: FloatArray, standard_error: FloatArray) -> int:
-    """Return the first row that is, in every column, within one standard error of the column's best.
-
-    Where errors at short and long horizons pull in different directions there may be none. Then the standard error of
-    the difference counts (root of the sum of squares), and if there is still none, the row that misses least.
-
-    Parameters
-    ----------
-    error, standard_error : array, shape (points, horizons)
-        The smallest dictionary first. A standard error that is not finite counts as zero.
-    """
-    error = np.where(np.isnan(error), np.inf, error)
-    spread = np.where(np.isfinite(standard_error), standard_error, 0.0)
-    best, columns = np.argmin(error, axis=0), np.arange(error.shape[1])
-    least, doubt = error[best, columns], spread[best, columns]
-    within = np.flatnonzero(np.all(error <= least + doubt, axis=1))
-    if within.size:
-        return int(within[0])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        miss = np.max(np.log(error) - np.log(least + np.hypot(doubt, spread)), axis=1)
-    miss = np.where(np.isnan(miss), np.inf, miss)
-    return int(np.argmax(miss <= max(0.0, float(miss.min()))))

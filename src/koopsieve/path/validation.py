@@ -1,8 +1,9 @@
 """Errors of a model's predictions window by window, and how sure their mean is.
 
-Comes in: a model and validation trajectories. Goes out: per horizon the mean NMSE over the outputs and its standard
-error. Windows overlap, so neighbouring errors are alike; the standard error is that of the means of consecutive blocks,
-each at least as long as the longest horizon.
+Comes in: a model and validation trajectories. Goes out: per horizon the mean NMSE over the outputs, its standard error,
+and the errors of consecutive blocks of windows. Windows overlap, so neighbouring errors are alike; blocks are at least
+as long as the longest horizon, and are the same for every model and every horizon, so that models can be compared
+block by block.
 """
 
 from __future__ import annotations
@@ -28,11 +29,14 @@ class WindowErrors:
     horizons : tuple of int
     error, standard_error : array, shape (len(horizons),)
         inf where predictions diverge; the standard error is nan where there is a single block.
+    blocks : array, shape (len(horizons), number of blocks)
+        The mean of each block of windows.
     """
 
     horizons: tuple[int, ...]
     error: FloatArray
     standard_error: FloatArray
+    blocks: FloatArray
 
     def score(self, emphasis: float) -> float:
         """Return the mean logarithm of the error, horizon h weighted as h to the power `emphasis`; inf if one diverges.
@@ -56,8 +60,11 @@ def window_errors(model: LiftedModel, trajectories: Trajectories, horizons: Sequ
         with np.errstate(over="ignore", invalid="ignore"):
             squared = (true - predicted) ** 2
         pieces[h].append((episode, first, np.where(np.isnan(squared), np.inf, squared)))
-    found = [_at(pieces[h], _variance(trajectories, h, columns), max(wanted)) for h in wanted]
-    return WindowErrors(wanted, np.array([error for error, _ in found]), np.array([spread for _, spread in found]))
+    windows = [_windows(pieces[h], _variance(trajectories, h, columns)) for h in wanted]
+    count = min(_MOST_BLOCKS, max(1, min(map(len, windows)) // max(wanted)))
+    blocks = np.array([[block.mean() for block in np.array_split(one, count)] for one in windows])
+    error = np.array([one.mean() for one in windows])
+    return WindowErrors(wanted, error, _standard_error(blocks), blocks)
 
 
 def _variance(trajectories: Trajectories, horizon: int, columns: list[int]) -> FloatArray:
@@ -65,16 +72,19 @@ def _variance(trajectories: Trajectories, horizon: int, columns: list[int]) -> F
     return np.where(variance > 0, variance, 1.0)
 
 
-def _at(pieces: list[tuple[int, int, FloatArray]], variance: FloatArray, longest: int) -> tuple[float, float]:
-    """Return mean and standard error at one horizon."""
+def _windows(pieces: list[tuple[int, int, FloatArray]], variance: FloatArray) -> FloatArray:
+    """Return the error of every window at one horizon, in the order of time; a huge one counts as infinite."""
     ordered = sorted(pieces, key=lambda piece: piece[:2])
     with np.errstate(over="ignore"):
         windows = np.concatenate([np.mean(squared / variance, axis=1) for _, _, squared in ordered])
-        error = float(np.mean(windows))
-    if not np.isfinite(error):
-        return np.inf, np.inf
-    count = min(_MOST_BLOCKS, len(windows) // longest)
+    return np.where(windows < 1e300, windows, np.inf)
+
+
+def _standard_error(blocks: FloatArray) -> FloatArray:
+    count = blocks.shape[1]
     if count < 2:
-        return error, np.nan
-    means = np.array([block.mean() for block in np.array_split(windows, count)])
-    return error, float(np.std(means, ddof=1) / np.sqrt(count))
+        return np.full(len(blocks), np.nan)
+    whole = np.isfinite(blocks).all(axis=1)
+    spread = np.full(len(blocks), np.inf)
+    spread[whole] = np.std(blocks[whole], axis=1, ddof=1) / np.sqrt(count)
+    return spread

@@ -1,0 +1,135 @@
+"""The automatic choice of the horizon sieve's path, against models on all candidates that learned from the same."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from reduction_systems import Case, Problem
+
+from koopsieve import HorizonSieve, LeastSquares, LiftedModel, SievePath, compress, horizon_nmse, sieve_path
+from koopsieve.path.refits import LONG
+from koopsieve.path.sieve_path import filled
+
+ALLOWED = 1.1
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What was chosen and how it compares; every ratio is error over error at the shown horizons, on test data.
+
+    Parameters
+    ----------
+    plain, refitted : array
+        The choice as it was judged, learned from the training data, over everything, learned from the same: by least
+        squares, and by the same refit as the choice (everything is the last point of the path).
+    final : array
+        The model that the path hands out, learned from training and validation data, over least squares on everything
+        that learned from both.
+    words : str
+        What the path says of a choice that keeps more than a quarter.
+    finite : bool
+        Whether a prediction over 1000 steps stays finite.
+    """
+
+    system: str
+    noise: str
+    seed: int
+    kept: int
+    full: int
+    plain: np.ndarray
+    refitted: np.ndarray
+    final: np.ndarray
+    words: str
+    finite: bool
+    seconds: float
+
+    @property
+    def keeps_to_the_error(self) -> bool:
+        return bool(np.all(self.plain <= ALLOWED))
+
+    def markdown(self) -> str:
+        ratios = (" / ".join(f"{value:.2f}" for value in part) for part in (self.plain, self.refitted, self.final))
+        noise = self.noise if self.noise == "measured" else f"{self.noise}, seed {self.seed}"
+        return (
+            f"| {self.system} | {noise} | {self.kept} | {self.full} | {100 * self.kept / self.full:.0f} % | "
+            f"{' | '.join(ratios)} | {self.seconds:.0f} |"
+        )
+
+
+def chosen(problem: Problem, seed: int) -> tuple[Choice, SievePath]:
+    """Return the choice on one problem, and the path that it was made on."""
+    begun = time.process_time()
+    path = sieve_path(
+        HorizonSieve(), problem.train, problem.recipe(), validation=problem.validation, horizons=problem.shown
+    )
+    seconds = time.process_time() - begun
+    phi = path.dictionary
+    both = path.statistics.merge(compress(problem.validation, phi, horizons=filled(problem.shown)))
+    plain, final = (_plain(statistics, path, problem) for statistics in (path.statistics, both))
+    choice, everything = path.choice.model, path.points[-1].model
+    error = test_error(choice, problem)
+    return Choice(
+        system=problem.name,
+        noise=problem.noise,
+        seed=seed,
+        kept=path.choice.size,
+        full=phi.size,
+        plain=error / test_error(plain, problem),
+        refitted=error / test_error(everything, problem),
+        final=test_error(path.model, problem) / test_error(final, problem),
+        words=path.demand,
+        finite=all(stays_finite(model, problem) for model in (choice, path.model)),
+        seconds=seconds,
+    ), path
+
+
+def choice_of(case: Case) -> Choice:
+    """Return the choice on one case."""
+    return chosen(case.problem(), case.seed)[0]
+
+
+def test_error(model: LiftedModel, problem: Problem) -> np.ndarray:
+    """Return the NMSE at the shown horizons, averaged over the outputs."""
+    return np.mean(list(horizon_nmse(model, problem.test, problem.shown, truth=problem.truth).values()), axis=0)
+
+
+def stays_finite(model: LiftedModel, problem: Problem) -> bool:
+    """Tell whether a prediction over 1000 steps with the test inputs stays finite."""
+    test = problem.test
+    steps = min(LONG, len(test.inputs[0]))
+    inputs = np.resize(test.inputs[0][:steps], (LONG, test.n_inputs)) if test.n_inputs else None
+    return bool(np.isfinite(model.predict(test.states[0][0], inputs, LONG)).all())
+
+
+def _plain(statistics, path: SievePath, problem: Problem) -> LiftedModel:
+    return LiftedModel.from_estimate(LeastSquares().identify(statistics), path.dictionary, dt=problem.train.dt)
+
+
+def choice_table(choices: list[Choice]) -> str:
+    """Return the table of the choices, and in words where they miss what is promised of them."""
+    lines = [
+        "Automatic choice against everything (error over error on test data, by shown horizon; 0.00 where everything "
+        "diverges):",
+        "",
+        "| system | noise | kept | of | share | against least squares | against the same refit | "
+        "final, against least squares on all data | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *(choice.markdown() for choice in choices),
+        "",
+    ]
+    good = sum(choice.keeps_to_the_error for choice in choices)
+    lines.append(
+        f"At most {ALLOWED} times the error of least squares on everything, at every horizon: {good} of {len(choices)}."
+    )
+    few = [choice for choice in choices if choice.kept <= choice.full / 4]
+    lines.append(f"At most a quarter kept: {len(few)} of {len(choices)}.")
+    lines += [
+        f"- {choice.system}, {choice.noise}, seed {choice.seed}, kept {choice.kept}. The path says: {choice.words}"
+        for choice in choices
+        if choice.words
+    ]
+    finite = sum(choice.finite for choice in choices)
+    lines.append(f"Predictions over 1000 steps that stay finite: {finite} of {len(choices)}.")
+    return "\n".join(lines)
