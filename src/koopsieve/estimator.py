@@ -47,13 +47,14 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     path_ : SievePath
-        Every dictionary of the family with its model and errors; `path_.describe()` says what was chosen and why.
+        Every dictionary of the family with its model and errors; `path_.describe()` says what was chosen and why, and
+        `path_.demand` which horizon asks for it if that is more than a quarter of the dictionary.
     retained_names_ : tuple of str
         The observables of the smallest dictionary within one standard error of the best.
     model_ : LiftedModel
-        On the retained observables.
+        On the retained observables, learned from all the data.
     diagnostics_ : Diagnostics
-        Of the model, on the validation data.
+        Of the model; its errors are those on the validation data before it had learned from these too.
 
     Examples
     --------
@@ -123,7 +124,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.model_ = self.path_.model
         self.retained_names_ = self.path_.retained_names
-        error = horizon_nmse(self.model_, judge, self.horizons_)
+        error = horizon_nmse(self.path_.choice.model, judge, self.horizons_)
         kept = self.path_.statistics.select(self.path_.retained)
         self.diagnostics_ = diagnose(self.model_, kept, self.horizons_, error)
         for message in self.diagnostics_.warnings:

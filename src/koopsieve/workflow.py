@@ -170,7 +170,9 @@ def reduce_and_refit(
     path = None
     if family is not None:
         with clock.stage("path"):
-            path = sieve_path(family, train, phi, horizons=bench.horizons, executor=executor, progress=progress)
+            path = sieve_path(
+                family, train, phi, horizons=bench.horizons, relearn=False, executor=executor, progress=progress
+            )
         chosen[PATH] = default_refits()[path.choice.refit]
     retained = kept.retained if path is None else path.retained
     calm = path is not None and path.model.spectral_radius <= 1 + ROUNDING
