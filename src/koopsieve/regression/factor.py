@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
 from koopsieve._types import FloatArray
+from koopsieve.execution import one_blas_thread
 from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal
 
 _BLOCK = 32  # columns per panel of the blocked QR
@@ -85,6 +86,7 @@ class TriangularFactor:
     def select(self, regressors: ArrayLike, targets: ArrayLike) -> TriangularFactor:
         """Return the factor of the same rows with only some regressors and targets, without the data."""
         R, S = self.R[:, np.asarray(regressors, dtype=np.intp)], self.S[:, np.asarray(targets, dtype=np.intp)]
-        smaller = TriangularFactor.empty(R.shape[1], S.shape[1]).absorb(R, S)
+        with one_blas_thread():  # one small QR, over before several threads have found each other
+            smaller = TriangularFactor.empty(R.shape[1], S.shape[1]).absorb(R, S)
         leftover = smaller.leftover + self.leftover[np.asarray(targets, dtype=np.intp)]
         return TriangularFactor(smaller.R, smaller.S, leftover, self.rows)
