@@ -41,4 +41,6 @@ def demo(
     errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(found.path_error, result.horizons, strict=True))
     size = found.path.choice.size
     typer.echo(f"Looking ahead, the horizon sieve keeps {size} and refits over the horizons: NMSE {errors}.")
+    if found.path.demand:
+        typer.echo(found.path.demand)
     typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv, two figures)")

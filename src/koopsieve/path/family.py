@@ -76,14 +76,15 @@ class GraphSieve:
     Parameters
     ----------
     identifier : SpikeSlab
-        Its prior's `worth` is replaced along the path; its starts are used for the first step only.
+        Its prior's `worth` is replaced along the path; its starts are used for the first step only. By default it
+        settles to a hundredth of a nat, which is enough to tell on which side of the threshold an inclusion is.
     threshold : float
         Inclusion from which one observable counts as driving another.
     generous, strict : float
         The ends of the sweep.
     """
 
-    identifier: SpikeSlab = field(default_factory=lambda: SpikeSlab(starts=(Start.RIDGE,)))
+    identifier: SpikeSlab = field(default_factory=lambda: SpikeSlab(starts=(Start.RIDGE,), tolerance=1e-2))
     threshold: float = 0.1
     generous: float = 1e-2
     strict: float = 30.0
