@@ -57,10 +57,10 @@ def against_the_papers_loop(snr_db):
     design, targets = lifted(6000, 23, snr_db)
     statistics = statistics_of(design, targets)
     assert SpikeSlab().identify(statistics).settled
-    ours = seconds(lambda: SpikeSlab().identify(statistics), repeat=5)
-    loop = seconds(lambda: [algorithm1(design, t, PAPER, 0.1, 50) for t in targets.T])
+    ours = seconds(lambda: SpikeSlab().identify(statistics), repeat=20)
+    loop = seconds(lambda: [algorithm1(design, t, PAPER, 0.1, 50) for t in targets.T], repeat=2)
     row("SpikeSlab, 23 observables, all starts", ours, "Algorithm 1, 50 sweeps, 23 targets", loop, 200)
-    ard = seconds(lambda: [ARDRegression(fit_intercept=False).fit(design, t) for t in targets.T])
+    ard = seconds(lambda: [ARDRegression(fit_intercept=False).fit(design, t) for t in targets.T], repeat=3)
     row("SpikeSlab, 23 observables, all starts", ours, "ARDRegression, 23 targets", ard, 1)
 
 
@@ -85,7 +85,7 @@ def against_ard(rows, snr_db, size=200):
     design, targets = lifted(rows, size, snr_db)
     statistics = statistics_of(design, targets)
     ours = seconds(lambda: SparseBayes().identify(statistics), repeat=3)
-    one = seconds(lambda: ARDRegression(fit_intercept=False).fit(design, targets[:, 1]))
+    one = seconds(lambda: ARDRegression(fit_intercept=False).fit(design, targets[:, 1]), repeat=3)
     row(f"SparseBayes, {size} observables", ours, f"ARDRegression, 1 target x {size}", one * size, 1000)
 
 

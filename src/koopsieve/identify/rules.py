@@ -175,8 +175,9 @@ class Rules:
         part, before, gamma = problem.take(targets), take(state, targets), gamma[:, targets]
         mu = active_weights(part, gamma, before.mu, self.alpha(before.mu, before.sigma2), before.rho, ACTIVE)
         sigma2 = 1 / (before.rho * part.energy[:, None] + self.alpha(mu, before.sigma2))
-        trial = self.solve(part, self.posterior(part, mu, sigma2, gamma))
-        return put(state, targets, better(before, trial))
+        rho, _ = self.noise(part, mu, sigma2, gamma)
+        mu = active_weights(part, gamma, mu, self.alpha(mu, sigma2), rho, ACTIVE)
+        return put(state, targets, better(before, self.posterior(part, mu, sigma2, gamma)))
 
     def alpha(self, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
         """Return the expected precision of each weight."""
@@ -201,12 +202,19 @@ class Rules:
     def posterior(self, problem: StandardProblem, mu: FloatArray, sigma2: FloatArray, gamma: FloatArray) -> Posterior:
         """Return the state with the noise and the bound that belong to it."""
         prior = self.prior
-        error = problem.squared_residual(gamma * mu) + NOISE_FLOOR**2 * problem.rows
-        error = error + updates.missing_power(problem.energy[:, None], gamma, mu, sigma2)
-        a_bar, b_bar = updates.update_noise(prior.a, prior.b, problem.rows, error)
+        rho, error = self.noise(problem, mu, sigma2, gamma)
         hyper = (prior.a, prior.b, prior.c, prior.d)
         elbo = paired_elbo(hyper, self.log_odds, problem.rows, error, gamma, mu, sigma2)
-        return Posterior(mu, sigma2, gamma, a_bar / b_bar, elbo, np.zeros(len(elbo), dtype=bool))
+        return Posterior(mu, sigma2, gamma, rho, elbo, np.zeros(len(elbo), dtype=bool))
+
+    def noise(
+        self, problem: StandardProblem, mu: FloatArray, sigma2: FloatArray, gamma: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return ρ̂ per target, and the expected squared error that it comes from."""
+        error = problem.squared_residual(gamma * mu) + NOISE_FLOOR**2 * problem.rows
+        error = error + updates.missing_power(problem.energy[:, None], gamma, mu, sigma2)
+        a_bar, b_bar = updates.update_noise(self.prior.a, self.prior.b, problem.rows, error)
+        return a_bar / b_bar, error
 
 
 def inclusion(eta: FloatArray, before: FloatArray) -> FloatArray:

@@ -46,6 +46,11 @@ class StandardProblem:
         return gram
 
     @cached_property
+    def framed_gram(self) -> FloatArray:
+        """G with a row and a column of zeros after the last."""
+        return np.pad(self.gram, (0, 1))
+
+    @cached_property
     def energy(self) -> FloatArray:
         """‖φ_i‖² of each regressor: the row count, or zero."""
         energy: FloatArray = np.einsum("ij,ij->j", self.R, self.R)
@@ -90,7 +95,7 @@ class StandardProblem:
         smaller = StandardProblem(
             self.R, self.S[:, targets], self.leftover[targets], self.rows, self.column_scale, self.target_scale[targets]
         )
-        for shared in ("gram", "energy"):
+        for shared in ("gram", "framed_gram", "energy"):
             if shared in self.__dict__:
                 smaller.__dict__[shared] = self.__dict__[shared]
         if "projected" in self.__dict__:
