@@ -140,7 +140,7 @@ class SparseBayes:
         """Return the precisions that are best one at a time (Tipping and Faul, 2003).
 
         With s_i = 1/Σ_ii − λ_i and q_i = w_i/Σ_ii the evidence is largest at λ_i = s_i²/(q_i² − s_i) if q_i² > s_i,
-        else at infinity. Of the weights that would leave, the less relevant half does.
+        else at infinity. Of the weights that would leave, the less relevant two thirds do.
         """
         kept = np.isfinite(state.precision)
         own = np.where(kept, state.variance, 1.0)
@@ -148,7 +148,7 @@ class SparseBayes:
         excess = (state.w / own) ** 2 / s - 1
         precision = s / np.where(excess > 0, excess, np.inf)
         leaving = kept & (excess <= 0)
-        gone = leaving & (excess <= _lower_half(np.where(leaving, excess, np.inf)))
+        gone = leaving & (excess <= _two_thirds(np.where(leaving, excess, np.inf)))
         precision = np.where(leaving, np.where(gone, np.inf, state.precision), precision)
         return self._prune(problem, precision, self._noise(problem, state), kept=kept)
 
@@ -231,13 +231,13 @@ def ridge_evidence(problem: StandardProblem, spectrum: Spectrum, rounds: int = 2
     return precision, noise
 
 
-def _lower_half(values: FloatArray) -> FloatArray:
-    """Return per column the median of the finite values, the upper of two; inf for a column without any."""
-    middle = np.count_nonzero(np.isfinite(values), axis=0) // 2
-    median = np.full(values.shape[1], np.inf)
-    some = np.flatnonzero(np.isfinite(values).any(axis=0))
-    median[some] = np.sort(values[:, some], axis=0)[middle[some], np.arange(some.size)]
-    return median
+def _two_thirds(values: FloatArray) -> FloatArray:
+    """Return per column the finite value that two thirds of them do not exceed; inf for a column without any."""
+    count = np.count_nonzero(np.isfinite(values), axis=0)
+    limit = np.full(values.shape[1], np.inf)
+    some = np.flatnonzero(count)
+    limit[some] = np.sort(values[:, some], axis=0)[2 * count[some] // 3, np.arange(some.size)]
+    return limit
 
 
 def _determined(state: Relevance) -> FloatArray:
