@@ -34,8 +34,8 @@ NEVER = 1e-9  # and one that is on is switched off below this
 class Posterior:
     """State of the updates, in standard units.
 
-    Mean, variance and probability of each weight; per target the noise precision, the bound, and whether exchanges were
-    tried in vain.
+    Mean, variance and probability of each weight; per target the noise precision, the bound, whether exchanges were
+    tried in vain, and what the last sweep changed: the bound (in nats) or a probability, whichever is more.
     """
 
     mu: FloatArray
@@ -44,6 +44,7 @@ class Posterior:
     rho: FloatArray
     elbo: FloatArray
     quiet: BoolArray
+    change: FloatArray
 
     @property
     def w(self) -> FloatArray:
@@ -77,12 +78,13 @@ class Rules:
         solved = self.solve(problem, self.sweep(problem, state))
         moved = np.any((solved.gamma >= 0.5) != (state.gamma >= 0.5), axis=0)
         lively = np.flatnonzero(moved | ~state.quiet)
-        if lively.size == 0:
-            return solved
-        before = take(solved, lively)
-        after = self.exchange(problem.take(lively), before)
-        quiet = after.elbo <= before.elbo  # nothing to exchange until the flags move again
-        return put(solved, lively, replace(after, quiet=quiet))
+        if lively.size:
+            before = take(solved, lively)
+            after = self.exchange(problem.take(lively), before)
+            quiet = after.elbo <= before.elbo  # nothing to exchange until the flags move again
+            solved = put(solved, lively, replace(after, quiet=quiet))
+        turned = np.abs(solved.gamma - state.gamma).max(axis=0, initial=0.0)
+        return replace(solved, change=np.maximum(turned, solved.elbo - state.elbo))
 
     def solve(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Solve for all active means at once; a target for which rounding spoiled it keeps its means."""
@@ -205,7 +207,7 @@ class Rules:
         rho, error = self.noise(problem, mu, sigma2, gamma)
         hyper = (prior.a, prior.b, prior.c, prior.d)
         elbo = paired_elbo(hyper, self.log_odds, problem.rows, error, gamma, mu, sigma2)
-        return Posterior(mu, sigma2, gamma, rho, elbo, np.zeros(len(elbo), dtype=bool))
+        return Posterior(mu, sigma2, gamma, rho, elbo, np.zeros(len(elbo), dtype=bool), np.full(len(elbo), np.inf))
 
     def noise(
         self, problem: StandardProblem, mu: FloatArray, sigma2: FloatArray, gamma: FloatArray

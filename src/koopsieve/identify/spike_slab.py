@@ -7,11 +7,10 @@ and inclusion given the rest, then the noise with the exact expected squared err
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
-from koopsieve._types import BoolArray, IndexArray, KoopsieveError
+from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.identify.estimate import Estimate, Status
 from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.prior import SpikeSlabPrior
@@ -97,7 +96,7 @@ class SpikeSlab:
         """Settle to the last digit each start's targets for which it did better than every start before it."""
         if self.tolerance >= ROUGHLY:
             return ends
-        records = _records(ends)
+        records = _records(ends, self.tolerance)
         rough = [_part(end, targets) for end, targets in zip(ends, records, strict=True)]
         spent = np.concatenate([part.sweeps for part in rough])
         copies, first = problem.take(np.concatenate(records)), join([part.state for part in rough])
@@ -115,7 +114,7 @@ class SpikeSlab:
         return settle(
             start=first,
             step=lambda state, open_: rules.step(problem.take(open_), state),
-            converged=partial(converged, tolerance=tolerance),
+            converged=lambda _, after: after.change <= tolerance,
             targets=problem.S.shape[1],
             max_sweeps=max_sweeps,
         )
@@ -137,22 +136,15 @@ def _replaced(end: Settled[Posterior], targets: IndexArray, part: Settled[Poster
     return Settled(put(end.state, targets, part.state), sweeps, settled)
 
 
-def converged(before: Posterior, after: Posterior, tolerance: float) -> BoolArray:
-    """Tell which targets gained almost nothing in the last sweep, and whose flags stand still."""
-    moved = np.abs(after.gamma - before.gamma).max(axis=0, initial=0.0)
-    still: BoolArray = (after.elbo - before.elbo <= tolerance) & (moved <= tolerance)
-    return still
-
-
-def _records(ends: list[Settled[Posterior]]) -> list[IndexArray]:
-    """Return per start the targets for which it did better than every start before it.
+def _records(ends: list[Settled[Posterior]], tolerance: float) -> list[IndexArray]:
+    """Return per start the targets for which it did better than every start before it, and has not settled yet.
 
     Only these are settled to the last digit. Another start adds to them and takes none away, so that more starts never
     lower the bound.
     """
     records, highest = [], np.full(len(ends[0].sweeps), -np.inf)
     for end in ends:
-        records.append(np.flatnonzero(end.state.elbo > highest))
+        records.append(np.flatnonzero((end.state.elbo > highest) & (end.state.change > tolerance)))
         highest = np.maximum(highest, end.state.elbo)
     return records
 

@@ -57,17 +57,7 @@ def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Poste
     rho = problem.rows / (problem.squared_residual(w) + 1e-24 * problem.rows)
     sigma2 = 1 / (rho * problem.energy[:, None] + rules.alpha(w, np.zeros_like(w)))
     gamma = np.where(inside | np.isinf(rules.log_odds), 1.0, 0.0)
-    return _sift(rules, problem, rules.solve(problem, rules.posterior(problem, w, sigma2, gamma)))
-
-
-def _sift(rules: Rules, problem: StandardProblem, state: Posterior) -> Posterior:
-    """Drop what the others can replace, until nothing more falls; each round drops at most half."""
-    while True:
-        sifted = rules.drop(problem, state)
-        risen = np.flatnonzero(sifted.elbo > state.elbo)
-        if risen.size == 0:
-            return state
-        state = sifted
+    return rules.drop(problem, rules.solve(problem, rules.posterior(problem, w, sigma2, gamma)))
 
 
 def resume(rules: Rules, problem: StandardProblem, start: Estimate) -> Posterior:
