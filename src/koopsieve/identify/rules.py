@@ -102,12 +102,8 @@ class Rules:
         Regressors that are out and stay out change nobody else, nor do those that are surely in, whose means `solve`
         finds: they are updated all at once. Of those that might come in, a sweep visits only the `MOST` likely.
         """
-        w, g = state.w, problem.energy[:, None]
-        s = problem.correlation(w) + g * w
         out = state.gamma == 0
-        alone, sigma2 = updates.paired_weights(state.rho, g, self.alpha(state.mu, state.sigma2), s)
-        mu = np.where(out, alone, state.mu)
-        eta = self.eta(state.rho, mu, sigma2, g, s, self.log_odds)
+        s, mu, sigma2, eta = self._alone(problem, state, out)
         open_ = ~out & ((eta < SURE) | (state.gamma < 1))
         gamma = state.gamma.copy()
         likely = np.where(out, eta, -np.inf)
@@ -117,6 +113,23 @@ class Rules:
             for into, values in zip((mu, sigma2, gamma), after, strict=True):
                 batch.scatter(into, values)
         return self.posterior(problem, mu, sigma2, gamma)
+
+    def reported(self, problem: StandardProblem, state: Posterior) -> FloatArray:
+        """Return the inclusion probabilities, also of what is out: those it would have if it were visited now.
+
+        What is out has probabilities below `ENTER`, down to which it is a matter of rounding whether a flag came on.
+        """
+        out = state.gamma == 0
+        eta = self._alone(problem, state, out)[3]
+        return np.where(out, np.minimum(expit(eta), ENTER), state.gamma)
+
+    def _alone(self, problem: StandardProblem, state: Posterior, out: BoolArray) -> tuple[FloatArray, ...]:
+        """Return s, mean, variance and log odds of every regressor, with the best weight for those that are out."""
+        w, g = state.w, problem.energy[:, None]
+        s = problem.correlation(w) + g * w
+        alone, sigma2 = updates.paired_weights(state.rho, g, self.alpha(state.mu, state.sigma2), s)
+        mu = np.where(out, alone, state.mu)
+        return s, mu, sigma2, self.eta(state.rho, mu, sigma2, g, s, self.log_odds)
 
     def _visit(
         self,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from koopsieve._types import IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.identify.estimate import Estimate, Status
 from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.prior import SpikeSlabPrior
@@ -81,7 +81,8 @@ class SpikeSlab:
         if start is not None:
             begins.append(resume(rules, problem, start))
         ends = [end for group in _groups(begins) for end in self._roughly(problem, rules, group)]
-        return _estimate(statistics, problem, *_best(self._finely(problem, rules, ends), self.tolerance))
+        end, agreement = _best(self._finely(problem, rules, ends), self.tolerance)
+        return _estimate(statistics, problem, end, agreement, rules.reported(problem, end.state))
 
     def _roughly(self, problem: StandardProblem, rules: Rules, begins: list[Posterior]) -> list[Settled[Posterior]]:
         """Run several starts at once, side by side as if they were more targets."""
@@ -166,13 +167,17 @@ def _best(ends: list[Settled[Posterior]], tolerance: float) -> tuple[Settled[Pos
 
 
 def _estimate(
-    statistics: RegressionStatistics, problem: StandardProblem, end: Settled[Posterior], agreement: IndexArray
+    statistics: RegressionStatistics,
+    problem: StandardProblem,
+    end: Settled[Posterior],
+    agreement: IndexArray,
+    inclusion: FloatArray,
 ) -> Estimate:
     state, w = end.state, end.state.w
     exact = problem.squared_residual(w) <= 4 * NOISE_FLOOR**2 * problem.rows
     return Estimate(
         coef=problem.original_coef(w),
-        inclusion=state.gamma * ~problem.silent,
+        inclusion=inclusion * ~problem.silent,
         noise_precision=state.rho / problem.target_scale**2,
         elbo=state.elbo - problem.rows * np.log(problem.target_scale),
         status=tuple(map(_status, end.settled, exact)),

@@ -62,7 +62,7 @@ def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Poste
 
 def resume(rules: Rules, problem: StandardProblem, start: Estimate) -> Posterior:
     """Return an earlier answer as a start."""
-    gamma = np.array(start.inclusion)
+    gamma = np.where(start.coef == 0, 0.0, start.inclusion)
     w = start.coef * problem.column_scale[:, None] / problem.target_scale
     mu = np.divide(w, gamma, out=np.zeros_like(w), where=gamma > 0)
     rho = start.noise_precision * problem.target_scale**2
