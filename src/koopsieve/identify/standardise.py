@@ -51,6 +51,11 @@ class StandardProblem:
         return np.pad(self.gram, (0, 1))
 
     @cached_property
+    def _turned(self) -> FloatArray:
+        """Rᵀ, row by row in memory."""
+        return np.ascontiguousarray(self.R.T)
+
+    @cached_property
     def energy(self) -> FloatArray:
         """‖φ_i‖² of each regressor: the row count, or zero."""
         energy: FloatArray = np.einsum("ij,ij->j", self.R, self.R)
@@ -76,11 +81,11 @@ class StandardProblem:
 
     def gap(self, w: FloatArray) -> FloatArray:
         """Return S − Rw: the part of the residual that the design can still see."""
-        return self.S - _product(self.R, w)
+        return self.S - _product(self._turned, w)
 
     def correlation(self, w: FloatArray) -> FloatArray:
         """Return Φᵀ(T − Φw)."""
-        return self.projected - _product(self.gram, w)
+        return self.projected - _product(self.gram, w)  # symmetric, so its own transpose
 
     def squared_residual(self, w: FloatArray) -> FloatArray:
         """Return ‖t − Φw‖² per target, through R and never through the Gram matrix."""
@@ -95,7 +100,7 @@ class StandardProblem:
         smaller = StandardProblem(
             self.R, self.S[:, targets], self.leftover[targets], self.rows, self.column_scale, self.target_scale[targets]
         )
-        for shared in ("gram", "framed_gram", "energy"):
+        for shared in ("gram", "framed_gram", "energy", "_turned"):
             if shared in self.__dict__:
                 smaller.__dict__[shared] = self.__dict__[shared]
         if "projected" in self.__dict__:
@@ -122,11 +127,15 @@ def standardise(statistics: RegressionStatistics | TriangularFactor) -> Standard
     return StandardProblem(R / column_scale, S / target_scale, leftover, rows, column_scale, target_scale)
 
 
-def _product(matrix: FloatArray, w: FloatArray) -> FloatArray:
-    """Return matrix·w; a w that is mostly zeros is multiplied as such."""
+def _product(transposed: FloatArray, w: FloatArray) -> FloatArray:
+    """Return transposedᵀ·w; a w that is mostly zeros is multiplied as such."""
     if w.size < SMALL or np.count_nonzero(w) > 0.1 * w.size:
-        return np.asarray(matrix @ w, dtype=float)
-    return np.asarray((csr_array(w.T) @ matrix.T).T, dtype=float)
+        return np.asarray(transposed.T @ w, dtype=float)
+    places = np.flatnonzero(w)
+    row, column = np.divmod(places, w.shape[1])
+    begins = np.searchsorted(row, np.arange(len(w) + 1))
+    sparse = csr_array((w.ravel()[places], column, begins), shape=w.shape)  # faster than from w itself
+    return np.asarray((sparse.T @ transposed).T, dtype=float)
 
 
 def _column_norm(matrix: FloatArray) -> FloatArray:
