@@ -88,3 +88,4 @@ def test_dollars_in_names_are_not_mathematics(tmp_path):
     result = duffing_result(names=("cost $^", "u$"))
     plot_summary(result).savefig(tmp_path / "summary.png", dpi=40)
     save_figure(plot_graph(result), tmp_path / "graph.png", dpi=40)
+    assert {path.name for path in tmp_path.iterdir()} == {"summary.png", "graph.png"}
