@@ -47,7 +47,7 @@ def innovation_update(
     U = np.linalg.cholesky(square).T
     gain = blas.dtrsm(1.0, U, cross, trans_a=1)
     rest = energy - np.einsum("ij,ij->j", gain, gain)
-    return np.triu(U @ R), gain + U @ S, np.maximum(rest, 0.0)
+    return np.triu(blas.dtrmm(1.0, U, R)), gain + blas.dtrmm(1.0, U, S), np.maximum(rest, 0.0)
 
 
 def expected_leverage(R: FloatArray, design: FloatArray) -> float:
