@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Start
-from koopsieve.identify.elbo import paired_elbo
+from koopsieve.identify.elbo import Inside, paired_elbo
 from koopsieve.identify.rules import Rules
 from koopsieve.identify.standardise import standardise
 from koopsieve.identify.starts import begin
@@ -151,10 +151,11 @@ def test_the_bound_equals_its_definition_by_sampling():
     error = np.sum((t - x * w) ** 2) + g * (gamma * (mu**2 + sigma2) - w**2)
     closed = paired_elbo(
         (a, b, c, d),
-        np.array([[np.log(e / f)]]),
+        np.array([np.log(e / f)]),
+        np.log(f / (e + f)),
         rows,
         np.array([error]),
-        *(np.array([[v]]) for v in (gamma, mu, sigma2)),
+        Inside.of(*(np.array([[v]]) for v in (gamma, mu, sigma2))),
     )[0]
     n = 400_000
     flag = rng.random(n) < gamma

@@ -6,10 +6,12 @@ E log p(t|·) + E log p(β|α) + E log p(γ|π) + E log p(α) + E log p(π) + E 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import betaln, gammaln, xlog1py, xlogy
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, IndexArray
 from koopsieve.identify.updates import slab_gain
 
 
@@ -25,14 +27,40 @@ def entropy(gamma: FloatArray) -> FloatArray:
     return np.asarray(-xlogy(gamma, gamma) - xlog1py(1 - gamma, -gamma), dtype=float)
 
 
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """The weights whose flag is on, in one row: which regressor of which target, and the parameters of q.
+
+    A flag that is off adds nothing to sums over regressors, and almost all are off.
+    """
+
+    regressor: IndexArray
+    target: IndexArray
+    gamma: FloatArray
+    mu: FloatArray
+    sigma2: FloatArray
+    targets: int
+
+    @classmethod
+    def of(cls, gamma: FloatArray, mu: FloatArray, sigma2: FloatArray) -> Inside:
+        """Pick them out of (regressors, targets) arrays."""
+        flags = gamma.T.ravel()
+        places = np.flatnonzero(flags != 0)
+        target, regressor = np.divmod(places, len(gamma))
+        return cls(regressor, target, flags[places], mu.T.ravel()[places], sigma2.T.ravel()[places], gamma.shape[1])
+
+    def total(self, values: FloatArray) -> FloatArray:
+        """Add values up, target by target."""
+        return np.bincount(self.target, values, minlength=self.targets).astype(float, copy=False)
+
+
 def paired_elbo(
     prior: tuple[float, float, float, float],
-    log_odds: FloatArray,
+    odds: FloatArray,
+    nothing: float,
     rows: float,
     squared_error: FloatArray,
-    gamma: FloatArray,
-    mu: FloatArray,
-    sigma2: FloatArray,
+    inside: Inside,
 ) -> FloatArray:
     """Return the bound of the paired family, with q(ρ) and q(α) at their best.
 
@@ -40,20 +68,18 @@ def paired_elbo(
     ----------
     prior : (a, b, c, d)
         Hyperparameters.
-    log_odds : array, shape (p, 1)
-        log(e_i/f_i); inf for regressors that are always in.
+    odds : array, shape (p,)
+        log(e_i/f_i); zero for regressors that are always in.
+    nothing : float
+        Log probability a priori that none of the others is in.
     squared_error : array, shape (q,)
         E‖t − Φ(γ∘β)‖².
-    gamma, mu, sigma2 : array, shape (p, q)
+    inside : Inside
         Parameters of q.
     """
     a, b, c, d = prior
-    known = np.isinf(log_odds)
-    odds = np.where(known, 0.0, log_odds)
-    i, j = np.nonzero(gamma)  # a flag that is off adds nothing but its prior
-    inside = gamma[i, j] * (slab_gain(c, d, mu[i, j], sigma2[i, j]) + odds[i, 0]) + entropy(gamma[i, j])
-    flags = np.bincount(j, inside, minlength=gamma.shape[1]) - np.sum(np.logaddexp(0, odds), where=~known)
-    elbo: FloatArray = noise_term(a, b, rows, squared_error) + flags
+    gain = inside.gamma * (slab_gain(c, d, inside.mu, inside.sigma2) + odds[inside.regressor]) + entropy(inside.gamma)
+    elbo: FloatArray = noise_term(a, b, rows, squared_error) + inside.total(gain) + nothing
     return elbo
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.linalg import lapack
 
 from koopsieve._types import FloatArray
-from koopsieve.identify import stacks
 from koopsieve.identify.batches import Batch, batches
 from koopsieve.identify.standardise import StandardProblem
 
@@ -31,12 +30,12 @@ def posterior(
     noise : array, shape (q,)
         ρ, noise precision of each target.
     """
-    mean, variance = np.zeros(precision.shape), np.zeros(precision.shape)
+    mean, variance = np.zeros_like(precision), np.zeros_like(precision)
     kept = np.isfinite(precision)
     log_det = np.count_nonzero(kept, axis=0) * np.log(noise)
     ridge = precision / noise
-    for batch in batches(kept, numbers=STACK):
-        root, extra = _roots(problem, batch, ridge)
+    for batch in batches(problem, kept, numbers=STACK):
+        root, extra = _roots(batch, batch.gather(ridge, 0.0))
         log_det[batch.targets] += extra
         side = batch.gather(problem.projected, 0.0)
         found = np.matmul(root, np.matmul(side[:, None, :], root).transpose(0, 2, 1))[:, :, 0]
@@ -45,9 +44,9 @@ def posterior(
     return mean, variance, log_det
 
 
-def _roots(problem: StandardProblem, batch: Batch, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _roots(batch: Batch, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return W with WWᵀ = (G + D)⁻¹, shape (n, k, k), and log|G + D|, over each target's active regressors."""
-    stack = batch.system(problem, ridge)
+    stack = batch.system(ridge)
     lost = []
     for number, A in enumerate(stack):
         # LAPACK works in place on the transpose of a row-major matrix, so that the stack becomes its own inverse root.
@@ -59,8 +58,7 @@ def _roots(problem: StandardProblem, batch: Batch, ridge: FloatArray) -> tuple[F
             A[:] = np.eye(len(A))
     log_det = -2 * np.sum(np.log(np.einsum("nii->ni", stack)), axis=1)
     for number in lost:
-        one = Batch(batch.targets[[number]], batch.index[[number]], batch.real[[number]])
-        root, log_det[number] = whitening(one.system(problem, ridge)[0])
+        root, log_det[number] = whitening(batch.only(number).system(ridge[[number]])[0])
         stack[number] = root.T
     return stack, log_det
 
@@ -84,28 +82,3 @@ def inverse_and_log_det(A: FloatArray) -> tuple[FloatArray, float]:
     """Invert a positive semidefinite matrix; directions lost to rounding get the smallest eigenvalue that counts."""
     root, log_det = whitening(A)
     return root.T @ root, log_det
-
-
-def active_weights(
-    problem: StandardProblem,
-    gamma: FloatArray,
-    mu: FloatArray,
-    alpha: FloatArray,
-    rho: FloatArray,
-    least: float,
-) -> FloatArray:
-    """Solve for the means of all regressors with γ ≥ `least` at once, the others held.
-
-    With w = γ∘μ the bound is largest where (G + D)w = Φᵀt over the active regressors, D = ((1 − γ)g + α/ρ)/γ.
-    """
-    solved = mu.copy()
-    active = gamma >= least
-    held = np.where(active, 0.0, gamma * mu)
-    side = problem.correlation(held) if held.any() else problem.projected
-    for batch in batches(active):
-        present = batch.gather(gamma, 1.0)
-        ratio = batch.gather(alpha, 0.0) / rho[batch.targets, None]
-        ridge = ((1 - present) * problem.energy[batch.index] + ratio) / present
-        L = stacks.factorise(batch.with_diagonal(batch.gram(problem), ridge), problem.rows)
-        batch.scatter(solved, stacks.solve(L, batch.gather(side, 0.0)) / present)
-    return solved

@@ -121,7 +121,7 @@ class PublishedSpikeSlab:
         w, sigma2 = state.gamma * state.mu, 1 / state.precision
         g = np.einsum("ij,ij->j", factor.R, factor.R)[:, None]
         error = _power(factor.S - factor.R @ w) + factor.leftover
-        expected = error + updates.missing_power(g, state.gamma, state.mu, sigma2)
+        expected = error + np.sum(updates.missing_power(g, state.gamma, state.mu, sigma2), axis=0)
         diverged = np.isnan(state.rho)
         hyper = (prior.a, prior.b, prior.c, prior.d, e, f)
         return Estimate(

@@ -7,25 +7,27 @@ Every rule ends with the noise, at the exact expected squared error.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
-from koopsieve.identify import updates
+from koopsieve.identify import stacks, updates
 from koopsieve.identify.batches import CACHE, Batch, batches
-from koopsieve.identify.elbo import paired_elbo
-from koopsieve.identify.gaussian import active_weights
+from koopsieve.identify.elbo import Inside, paired_elbo
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.settle import put, take
 from koopsieve.identify.standardise import StandardProblem
-from koopsieve.identify.stepwise import propose_adds, propose_drops
+from koopsieve.identify.stepwise import eliminate, select
 
 ACTIVE = 1e-3  # regressors less probable than this stay out of the joint solve
 NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
 SURE = 40.0  # log odds beyond which a flag is one to the last digit
 MOST = 32  # regressors per target that may come in during one sweep
+IDLE = 64  # targets without any regressor that are worked on at once
 ENTER = 1e-4  # a flag that is off stays off below this probability
 NEVER = 1e-9  # and one that is on is switched off below this
 
@@ -88,8 +90,28 @@ class Rules:
 
     def solve(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Solve for all active means at once; a target for which rounding spoiled it keeps its means."""
-        mu = active_weights(problem, state.gamma, state.mu, self.alpha(state.mu, state.sigma2), state.rho, ACTIVE)
+        mu = self.means(problem, batches(problem, state.gamma >= ACTIVE), state)
         return better(state, self.posterior(problem, mu, state.sigma2, state.gamma))
+
+    def means(self, problem: StandardProblem, active: Iterable[Batch], state: Posterior) -> FloatArray:
+        """Return the means of all active regressors at once, given everything else in the state; the others are held.
+
+        With w = γ∘μ the bound is largest where (G + D)w = Φᵀt over the active regressors (see `_system`).
+        """
+        held = np.where(state.gamma >= ACTIVE, 0.0, state.w)
+        side = problem.correlation(held) if held.any() else problem.projected
+        means = state.mu.copy(order="K")
+        for batch in active:
+            L = stacks.factorise(self._system(batch, state), problem.rows)
+            batch.scatter(means, stacks.solve(L, batch.gather(side, 0.0)) / batch.gather(state.gamma, 1.0))
+        return means
+
+    def _system(self, batch: Batch, state: Posterior) -> FloatArray:
+        """Return G + D over the active regressors, D = ((1 − γ)g + α/ρ)/γ."""
+        present = batch.gather(state.gamma, 1.0)
+        alpha = self.alpha(batch.gather(state.mu, 0.0), batch.gather(state.sigma2, 1.0))
+        ridge = (1 - present) * batch.problem.energy[batch.index] + alpha / state.rho[batch.targets, None]
+        return batch.system(ridge / present)
 
     def sweep(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Visit the regressors; a target for which rounding spoiled it stays as it was."""
@@ -105,11 +127,12 @@ class Rules:
         out = state.gamma == 0
         s, mu, sigma2, eta = self._alone(problem, state, out)
         open_ = ~out & ((eta < SURE) | (state.gamma < 1))
-        gamma = state.gamma.copy()
+        gamma = state.gamma.copy(order="K")
         likely = np.where(out, eta, -np.inf)
         few = np.partition(likely, -MOST, axis=0)[-MOST] if len(likely) > MOST else -np.inf
-        for batch in batches(open_ | ((likely > np.log(ENTER)) & (likely >= few)), first=eta, numbers=8 * CACHE):
-            after = self._visit(problem, batch, mu, sigma2, gamma, s, state.rho)
+        visible = open_ | ((likely > np.log(ENTER)) & (likely >= few))
+        for batch in batches(problem, visible, first=eta, numbers=8 * CACHE):
+            after = self._visit(batch, mu, sigma2, gamma, s, state.rho)
             for into, values in zip((mu, sigma2, gamma), after, strict=True):
                 batch.scatter(into, values)
         return self.posterior(problem, mu, sigma2, gamma)
@@ -133,7 +156,6 @@ class Rules:
 
     def _visit(
         self,
-        problem: StandardProblem,
         batch: Batch,
         mu: FloatArray,
         sigma2: FloatArray,
@@ -142,18 +164,18 @@ class Rules:
         rho: FloatArray,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Update the regressors of a batch in turn, all its targets at once."""
-        rho, gram, g = rho[batch.targets], batch.gram(problem), problem.energy[batch.index]
-        log_odds = self.log_odds[batch.index, 0]
-        mu, sigma2 = batch.gather(mu, 0.0), batch.gather(sigma2, 1.0)
-        gamma, s = batch.gather(gamma, 0.0), batch.gather(s, 0.0)
-        for k in range(batch.index.shape[1]):
-            w = gamma[:, k] * mu[:, k]
-            alpha = self.alpha(mu[:, k], sigma2[:, k])
-            mu[:, k], sigma2[:, k] = updates.paired_weights(rho, g[:, k], alpha, s[:, k])
-            eta = self.eta(rho, mu[:, k], sigma2[:, k], g[:, k], s[:, k], log_odds[:, k])
-            gamma[:, k] = inclusion(eta, gamma[:, k])
-            s[:, k + 1 :] -= gram[:, k, k + 1 :] * (gamma[:, k] * mu[:, k] - w)[:, None]
-        return mu, sigma2, gamma
+        rho, index = rho[batch.targets], batch.index.T
+        g, log_odds = batch.problem.energy[index], self.log_odds[index, 0]
+        mu, sigma2 = batch.gather(mu, 0.0).T.copy(), batch.gather(sigma2, 1.0).T.copy()
+        gamma, s = batch.gather(gamma, 0.0).T.copy(), batch.gather(s, 0.0).T.copy()
+        sigma2 = updates.paired_variance(rho, g, self.alpha(mu, sigma2))  # whatever the order
+        least = np.where(gamma > 0, NEVER, ENTER)
+        for k in range(len(mu)):
+            w = gamma[k] * mu[k]
+            mu[k] = rho * s[k] * sigma2[k]
+            gamma[k] = inclusion(self.eta(rho, mu[k], sigma2[k], g[k], s[k], log_odds[k]), least[k])
+            s[k + 1 :] -= batch.later(k) * (gamma[k] * mu[k] - w)
+        return mu.T, sigma2.T, gamma.T
 
     def eta(
         self, rho: FloatArray, mu: FloatArray, sigma2: FloatArray, g: FloatArray, s: FloatArray, log_odds: FloatArray
@@ -169,77 +191,104 @@ class Rules:
     def drop(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Take out what the others can replace."""
         active = state.gamma >= ACTIVE
-        ridge, noise, price = self._ridge(problem, state), self._noise(problem, state), self._price(problem, state)
-        out = propose_drops(problem, active, state.w, ridge, noise, price)
+        a_bar, b_bar = self._noise(problem, state)
+        out = np.zeros_like(active)
+        for batch in batches(problem, active):
+            C = stacks.inverse(stacks.factorise(self._system(batch, state), problem.rows))
+            mu, sigma2, rho = batch.gather(state.mu, 0.0), batch.gather(state.sigma2, 1.0), state.rho[batch.targets]
+            price = self._price(problem.energy[batch.index], mu, sigma2, rho[:, None], self.log_odds[batch.index, 0])
+            price = np.where(batch.real, price, -np.inf)
+            w = batch.gather(state.gamma, 0.0) * mu
+            batch.scatter(out, eliminate(C, w, price, a_bar, b_bar[batch.targets, None]))
         touched = np.flatnonzero(out.any(axis=0))
         return self._try(problem, state, touched, np.where(out, 0.0, state.gamma))
 
-    def add(self, problem: StandardProblem, state: Posterior, most: int, spare: int = 0) -> Posterior:
+    def add(self, problem: StandardProblem, state: Posterior, most: int) -> Posterior:
         """Take in what lowers the residual by more than its price, after the others have given way."""
         active = state.gamma >= ACTIVE
-        correlation = problem.correlation(state.w)
-        ridge, noise, price = self._ridge(problem, state), self._noise(problem, state), self._price(problem, state)
-        come = propose_adds(problem, active, correlation, ridge, noise, price, min(most, len(price)), spare)
+        a_bar, b_bar = self._noise(problem, state)
+        s, come = problem.correlation(state.w), np.zeros_like(active)
+        for targets, V in self._spans(problem, state, active):
+            mu, sigma2, rho = state.mu[:, targets].T, state.sigma2[:, targets].T, state.rho[targets]
+            price = self._price(problem.energy, mu, sigma2, rho[:, None], self.log_odds[:, 0])
+            price = np.where(active[:, targets].T, np.inf, price)
+            come[:, targets] = select(problem, V, s[:, targets].T, price, a_bar, b_bar[targets, None], most).T
         touched = np.flatnonzero(come.any(axis=0))
         return self._try(problem, state, touched, np.where(come, 1.0, state.gamma))
+
+    def _spans(
+        self, problem: StandardProblem, state: Posterior, active: BoolArray
+    ) -> Iterator[tuple[IndexArray, FloatArray]]:
+        """Return targets, some at a time, with V = L⁻¹G over their active regressors, LLᵀ = G + D."""
+        idle, p = np.flatnonzero(~active.any(axis=0)), len(active)
+        for first in range(0, idle.size, IDLE):
+            targets = idle[first : first + IDLE]
+            yield targets, np.zeros((targets.size, 0, p))
+        for batch in batches(problem, active, width=p):
+            L = stacks.factorise(self._system(batch, state), problem.rows)
+            yield batch.targets, stacks.forward(L, batch.gram_rows())
 
     def _try(self, problem: StandardProblem, state: Posterior, targets: IndexArray, gamma: FloatArray) -> Posterior:
         """Return the state with other flags for some targets, solved anew, where that raises the bound."""
         if targets.size == 0:
             return state
-        part, before, gamma = problem.take(targets), take(state, targets), gamma[:, targets]
-        mu = active_weights(part, gamma, before.mu, self.alpha(before.mu, before.sigma2), before.rho, ACTIVE)
-        sigma2 = 1 / (before.rho * part.energy[:, None] + self.alpha(mu, before.sigma2))
-        rho, _ = self.noise(part, mu, sigma2, gamma)
-        mu = active_weights(part, gamma, mu, self.alpha(mu, sigma2), rho, ACTIVE)
-        return put(state, targets, better(before, self.posterior(part, mu, sigma2, gamma)))
+        part, before = problem.take(targets), take(state, targets)
+        trial = replace(before, gamma=gamma[:, targets])
+        active = list(batches(part, trial.gamma >= ACTIVE))
+        trial = replace(trial, mu=self.means(part, active, trial))
+        sigma2 = updates.paired_variance(before.rho, part.energy[:, None], self.alpha(trial.mu, before.sigma2))
+        rho, _ = self.noise(part, trial.w, Inside.of(trial.gamma, trial.mu, sigma2))
+        mu = self.means(part, active, replace(trial, sigma2=sigma2, rho=rho))
+        return put(state, targets, better(before, self.posterior(part, mu, sigma2, trial.gamma)))
 
     def alpha(self, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
         """Return the expected precision of each weight."""
         return updates.update_weight_precision(self.prior.c, self.prior.d, mu, sigma2)
 
-    def _ridge(self, problem: StandardProblem, state: Posterior) -> FloatArray:
-        present = np.maximum(state.gamma, ACTIVE)
-        return ((1 - present) * problem.energy[:, None] + self.alpha(state.mu, state.sigma2) / state.rho) / present
-
     def _noise(self, problem: StandardProblem, state: Posterior) -> tuple[float, FloatArray]:
         a_bar = self.prior.a + problem.rows / 2
         return a_bar, a_bar / state.rho
 
-    def _price(self, problem: StandardProblem, state: Posterior) -> FloatArray:
+    def _price(
+        self, g: FloatArray, mu: FloatArray, sigma2: FloatArray, rho: FloatArray, log_odds: FloatArray
+    ) -> FloatArray:
         """Return what having a regressor in costs the bound, besides its fit."""
-        spread = 0.5 * state.rho * problem.energy[:, None] * state.sigma2
-        price: FloatArray = (
-            spread - updates.slab_gain(self.prior.c, self.prior.d, state.mu, state.sigma2) - self.log_odds
-        )
+        spread = 0.5 * rho * g * sigma2
+        price: FloatArray = spread - updates.slab_gain(self.prior.c, self.prior.d, mu, sigma2) - log_odds
         return price
 
     def posterior(self, problem: StandardProblem, mu: FloatArray, sigma2: FloatArray, gamma: FloatArray) -> Posterior:
         """Return the state with the noise and the bound that belong to it."""
-        prior = self.prior
-        rho, error = self.noise(problem, mu, sigma2, gamma)
+        prior, inside = self.prior, Inside.of(gamma, mu, sigma2)
+        rho, error = self.noise(problem, gamma * mu, inside)
         hyper = (prior.a, prior.b, prior.c, prior.d)
-        elbo = paired_elbo(hyper, self.log_odds, problem.rows, error, gamma, mu, sigma2)
+        elbo = paired_elbo(hyper, *self._flags, problem.rows, error, inside)
         return Posterior(mu, sigma2, gamma, rho, elbo, np.zeros(len(elbo), dtype=bool), np.full(len(elbo), np.inf))
 
-    def noise(
-        self, problem: StandardProblem, mu: FloatArray, sigma2: FloatArray, gamma: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def noise(self, problem: StandardProblem, w: FloatArray, inside: Inside) -> tuple[FloatArray, FloatArray]:
         """Return ρ̂ per target, and the expected squared error that it comes from."""
-        error = problem.squared_residual(gamma * mu) + NOISE_FLOOR**2 * problem.rows
-        error = error + updates.missing_power(problem.energy[:, None], gamma, mu, sigma2)
+        missing = updates.missing_power(problem.energy[inside.regressor], inside.gamma, inside.mu, inside.sigma2)
+        error = problem.squared_residual(w) + inside.total(missing) + NOISE_FLOOR**2 * problem.rows
         a_bar, b_bar = updates.update_noise(self.prior.a, self.prior.b, problem.rows, error)
         return a_bar / b_bar, error
 
+    @cached_property
+    def _flags(self) -> tuple[FloatArray, float]:
+        """Log odds, zero for what is always in, and the log probability a priori that nothing else is in."""
+        known = np.isinf(self.log_odds[:, 0])
+        odds = np.where(known, 0.0, self.log_odds[:, 0])
+        return odds, -float(np.sum(np.logaddexp(0, odds), where=~known))
 
-def inclusion(eta: FloatArray, before: FloatArray) -> FloatArray:
-    """Return γ̂ = sigmoid(η), the paired counterpart of eq. (pi_update).
+
+def inclusion(eta: FloatArray, least: FloatArray) -> FloatArray:
+    """Return γ̂ = sigmoid(η), the paired counterpart of eq. (pi_update); zero below `least`.
 
     A flag that is off stays off below `ENTER`, and one that is on is off below `NEVER`: null regressors would otherwise
     all be on with the tiny probability that the prior gives them, at the price of visiting them in every sweep.
     """
     gamma: FloatArray = expit(eta)
-    return np.where(gamma < np.where(before > 0, NEVER, ENTER), 0.0, gamma)
+    gamma *= gamma >= least
+    return gamma
 
 
 def better(before: Posterior, after: Posterior) -> Posterior:

@@ -87,7 +87,7 @@ def put(state: State, targets: IndexArray, part: State) -> State:
         return part
     changed = {}
     for name, value in arrays.items():
-        changed[name] = value.copy()
+        changed[name] = value.copy(order="K")
         changed[name][..., targets] = getattr(part, name)
     return type(state)(**changed)
 

@@ -1,7 +1,6 @@
-"""Linear algebra on stacks of small positive definite matrices, shape (n, k, k), in place.
+"""Linear algebra on stacks of small positive definite matrices, shape (n, k, k), in place but for `factorise`.
 
-LAPACK works column by column, so it is given the transpose of a row-major matrix. A factor L lies in the lower
-triangle, and what stands above the diagonal means nothing.
+LAPACK works column by column, so it is given the transpose of a row-major matrix.
 """
 
 from __future__ import annotations
@@ -15,15 +14,20 @@ LOST = 1e-14  # of the mean square: what the diagonal gets, times the size, wher
 
 
 def factorise(A: FloatArray, rows: float) -> FloatArray:
-    """Turn A into its Cholesky factors, with as much more on the diagonal as rounding needs."""
-    diagonal = np.einsum("nkk->nk", A).copy()
-    for number, one in enumerate(A):
-        extra = LOST * rows * len(one)
-        while lapack.dpotrf(one.T, lower=0, clean=0, overwrite_a=1)[1]:
-            np.copyto(one, one.T, where=np.tri(len(one), k=-1, dtype=bool))
-            np.einsum("kk->k", one)[:] = diagonal[number] + extra
-            extra *= 10
-    return A
+    """Return the Cholesky factors of A, with as much more on the diagonal as rounding needs."""
+    try:
+        return np.asarray(np.linalg.cholesky(A), dtype=float)
+    except np.linalg.LinAlgError:
+        return np.stack([_propped(one, rows) for one in A])
+
+
+def _propped(A: FloatArray, rows: float) -> FloatArray:
+    extra = LOST * rows * len(A)
+    L, info = lapack.dpotrf(A, lower=1, clean=1)
+    while info:
+        L, info = lapack.dpotrf(A + extra * np.eye(len(A)), lower=1, clean=1)
+        extra *= 10
+    return np.asarray(L, dtype=float)
 
 
 def solve(L: FloatArray, right: FloatArray) -> FloatArray:
@@ -42,8 +46,7 @@ def forward(L: FloatArray, right: FloatArray) -> FloatArray:
 
 def inverse(L: FloatArray) -> FloatArray:
     """Turn the factors into (LLᵀ)⁻¹."""
-    upper = np.triu_indices(L.shape[1], 1)
     for factor in L:
         lapack.dpotri(factor.T, lower=0, overwrite_c=1)
-    L[:, upper[0], upper[1]] = L[:, upper[1], upper[0]]
+    np.copyto(L, L.transpose(0, 2, 1), where=~np.tri(L.shape[1], dtype=bool))
     return L

@@ -2,6 +2,8 @@
 
 Comes in: regression statistics in the data's own units. Goes out: the same problem with ‖φ_i‖² = ‖t_j‖² = rows, and the
 way back. Priors and thresholds then mean the same for metres and for millimetres.
+
+Arrays over regressors and targets lie in memory target by target (Fortran order), as they are worked on.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ class StandardProblem:
     @cached_property
     def projected(self) -> FloatArray:
         """ΦᵀT."""
-        projected: FloatArray = self.R.T @ self.S
+        projected: FloatArray = (self.S.T @ self.R).T
         return projected
 
     @property
@@ -81,11 +83,11 @@ class StandardProblem:
 
     def gap(self, w: FloatArray) -> FloatArray:
         """Return S − Rw: the part of the residual that the design can still see."""
-        return self.S - _product(self._turned, w)
+        return self.S - _product(w, self._turned)
 
     def correlation(self, w: FloatArray) -> FloatArray:
         """Return Φᵀ(T − Φw)."""
-        return self.projected - _product(self.gram, w)  # symmetric, so its own transpose
+        return self.projected - _product(w, self.gram)  # symmetric, so its own transpose
 
     def squared_residual(self, w: FloatArray) -> FloatArray:
         """Return ‖t − Φw‖² per target, through R and never through the Gram matrix."""
@@ -124,18 +126,22 @@ def standardise(statistics: RegressionStatistics | TriangularFactor) -> Standard
     column_scale = _root_mean_square(_column_norm(R), rows)
     target_scale = _root_mean_square(np.hypot(_column_norm(S), np.sqrt(statistics.leftover)), rows)
     leftover = statistics.leftover / target_scale / target_scale
-    return StandardProblem(R / column_scale, S / target_scale, leftover, rows, column_scale, target_scale)
+    S = np.divide(S, target_scale, order="F")
+    return StandardProblem(R / column_scale, S, leftover, rows, column_scale, target_scale)
 
 
-def _product(transposed: FloatArray, w: FloatArray) -> FloatArray:
-    """Return transposedᵀ·w; a w that is mostly zeros is multiplied as such."""
-    if w.size < SMALL or np.count_nonzero(w) > 0.1 * w.size:
-        return np.asarray(transposed.T @ w, dtype=float)
-    places = np.flatnonzero(w)
-    row, column = np.divmod(places, w.shape[1])
-    begins = np.searchsorted(row, np.arange(len(w) + 1))
-    sparse = csr_array((w.ravel()[places], column, begins), shape=w.shape)  # faster than from w itself
-    return np.asarray((sparse.T @ transposed).T, dtype=float)
+def _product(w: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return (wᵀ·matrix)ᵀ; a w that is mostly zeros is multiplied as such."""
+    if w.size < SMALL:
+        return np.asarray((w.T @ matrix).T, dtype=float)
+    flat = w.T.ravel()
+    places = np.flatnonzero(flat != 0)
+    if len(places) > 0.1 * w.size:
+        return np.asarray((w.T @ matrix).T, dtype=float)
+    target, regressor = np.divmod(places, len(w))
+    begins = np.searchsorted(target, np.arange(w.shape[1] + 1))
+    sparse = csr_array((flat[places], regressor, begins), shape=w.T.shape)  # faster than from w itself
+    return np.asarray((sparse @ matrix).T, dtype=float)
 
 
 def _column_norm(matrix: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from koopsieve._types import FloatArray
-from koopsieve.identify import stacks
+from koopsieve.identify import stacks, updates
 from koopsieve.identify.estimate import Estimate
 from koopsieve.identify.rules import Posterior, Rules
 from koopsieve.identify.standardise import StandardProblem
@@ -40,8 +40,9 @@ def empty(rules: Rules, problem: StandardProblem) -> Posterior:
     shape = problem.S.shape
     sure = np.broadcast_to(np.isinf(rules.log_odds), shape)
     mu = problem.projected / np.maximum(problem.energy, 1.0)[:, None]
-    sigma2 = np.broadcast_to(1 / (problem.energy[:, None] + 1.0), shape)
-    return rules.solve(problem, rules.posterior(problem, mu, sigma2, np.where(sure, 1.0, 0.0)))
+    sigma2 = np.tile(1 / (problem.energy + 1.0), (shape[1], 1)).T
+    gamma = np.array(sure, dtype=float, order="F")
+    return rules.solve(problem, rules.posterior(problem, mu, sigma2, gamma))
 
 
 def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Posterior:
@@ -51,22 +52,22 @@ def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Poste
     """
     ridged = problem.gram + ridge * problem.rows * np.eye(len(problem.gram))
     L = stacks.factorise(ridged[None], problem.rows)
-    w = cho_solve((L[0], True), problem.projected)
+    w = np.asfortranarray(cho_solve((L[0], True), problem.projected))
     growth = w**2 / np.diagonal(stacks.inverse(L)[0])[:, None]
     inside = (problem.energy[:, None] > 0) & (growth >= _largest(growth))
     rho = problem.rows / (problem.squared_residual(w) + 1e-24 * problem.rows)
-    sigma2 = 1 / (rho * problem.energy[:, None] + rules.alpha(w, np.zeros_like(w)))
+    sigma2 = updates.paired_variance(rho, problem.energy[:, None], rules.alpha(w, np.zeros_like(w)))
     gamma = np.where(inside | np.isinf(rules.log_odds), 1.0, 0.0)
     return rules.drop(problem, rules.solve(problem, rules.posterior(problem, w, sigma2, gamma)))
 
 
 def resume(rules: Rules, problem: StandardProblem, start: Estimate) -> Posterior:
     """Return an earlier answer as a start."""
-    gamma = np.where(start.coef == 0, 0.0, start.inclusion)
-    w = start.coef * problem.column_scale[:, None] / problem.target_scale
+    coef, gamma = np.asfortranarray(start.coef), np.asfortranarray(start.inclusion * (start.coef != 0))
+    w = coef * problem.column_scale[:, None] / problem.target_scale
     mu = np.divide(w, gamma, out=np.zeros_like(w), where=gamma > 0)
     rho = start.noise_precision * problem.target_scale**2
-    sigma2 = 1 / (rho * problem.energy[:, None] + rules.alpha(mu, np.zeros_like(mu)))
+    sigma2 = updates.paired_variance(rho, problem.energy[:, None], rules.alpha(mu, np.zeros_like(mu)))
     return rules.posterior(problem, mu, sigma2, gamma)
 
 

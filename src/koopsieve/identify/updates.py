@@ -22,9 +22,8 @@ DELTA = 1e-8  # the paper's clip of inclusion probabilities
 
 
 def missing_power(g: FloatArray, gamma: FloatArray, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
-    """Return Σ_i g_i(γ_i(μ_i² + σ_i²) − w_i²): what E‖t − Φ(γ∘β)‖² exceeds ‖t − Φw‖² by."""
-    power: FloatArray = np.sum(g * gamma * ((1 - gamma) * mu**2 + sigma2), axis=0)
-    return power
+    """Return g_i(γ_i(μ_i² + σ_i²) − w_i²), over which E‖t − Φ(γ∘β)‖² exceeds ‖t − Φw‖² in sum."""
+    return g * gamma * ((1 - gamma) * mu**2 + sigma2)
 
 
 def update_noise(
@@ -77,8 +76,15 @@ def explained(rho: FloatArray, mu: FloatArray, sigma2: FloatArray, g: FloatArray
 
 def paired_weights(rho: FloatArray, g: FloatArray, alpha: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return mean and variance of q(β | γ = 1): σ⁻² = ρ̂g + α̂, μ = σ²ρ̂s."""
-    sigma2 = 1 / (rho * g + alpha)
+    sigma2 = paired_variance(rho, g, alpha)
     return rho * s * sigma2, sigma2
+
+
+def paired_variance(rho: FloatArray, g: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return the variance of q(β | γ = 1) alone, in the memory order of α."""
+    precision: FloatArray = np.multiply(rho, g, out=np.empty_like(alpha))
+    precision += alpha
+    return np.reciprocal(precision, out=precision)
 
 
 def slab_gain(c: float, d: float, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
