@@ -28,7 +28,7 @@ NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is round
 SURE = 40.0  # log odds beyond which a flag is one to the last digit
 MOST = 32  # regressors per target that may come in during one sweep
 IDLE = 64  # targets without any regressor that are worked on at once
-ENTER = 1e-4  # a flag that is off stays off below this probability
+ENTER = 1e-3  # a flag that is off stays off below this probability
 NEVER = 1e-9  # and one that is on is switched off below this
 
 
@@ -80,11 +80,11 @@ class Rules:
         solved = self.solve(problem, self.sweep(problem, state))
         moved = np.any((solved.gamma >= 0.5) != (state.gamma >= 0.5), axis=0)
         lively = np.flatnonzero(moved | ~state.quiet)
+        solved = replace(solved, quiet=np.ones_like(state.quiet))  # nothing to exchange until the flags move again
         if lively.size:
             before = take(solved, lively)
             after = self.exchange(problem.take(lively), before)
-            quiet = after.elbo <= before.elbo  # nothing to exchange until the flags move again
-            solved = put(solved, lively, replace(after, quiet=quiet))
+            solved = put(solved, lively, replace(after, quiet=after.elbo <= before.elbo))
         turned = np.abs(solved.gamma - state.gamma).max(axis=0, initial=0.0)
         return replace(solved, change=np.maximum(turned, solved.elbo - state.elbo))
 

@@ -6,7 +6,7 @@ and inclusion given the rest, then the noise with the exact expected squared err
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -101,6 +101,7 @@ class SpikeSlab:
         rough = [_part(end, targets) for end, targets in zip(ends, records, strict=True)]
         spent = np.concatenate([part.sweeps for part in rough])
         copies, first = problem.take(np.concatenate(records)), join([part.state for part in rough])
+        first = replace(first, quiet=np.zeros_like(first.quiet))  # a last look for something to exchange
         fine = self._settle(copies, rules, first, self.tolerance, self.max_sweeps - spent)
         pieces = np.split(np.arange(spent.size), np.cumsum([targets.size for targets in records])[:-1])
         fine = Settled(fine.state, fine.sweeps + spent, fine.settled)

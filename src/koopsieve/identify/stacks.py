@@ -18,16 +18,17 @@ def factorise(A: FloatArray, rows: float) -> FloatArray:
     try:
         return np.asarray(np.linalg.cholesky(A), dtype=float)
     except np.linalg.LinAlgError:
-        return np.stack([_propped(one, rows) for one in A])
+        return np.stack([_propped(one, LOST * rows * len(one)) for one in A])
 
 
-def _propped(A: FloatArray, rows: float) -> FloatArray:
-    extra = LOST * rows * len(A)
-    L, info = lapack.dpotrf(A, lower=1, clean=1)
-    while info:
-        L, info = lapack.dpotrf(A + extra * np.eye(len(A)), lower=1, clean=1)
-        extra *= 10
-    return np.asarray(L, dtype=float)
+def _propped(A: FloatArray, extra: float) -> FloatArray:
+    """Return the factor of one matrix, or of the first that has one when more and more stands on its diagonal."""
+    propped = A
+    while True:
+        try:
+            return np.asarray(np.linalg.cholesky(propped), dtype=float)
+        except np.linalg.LinAlgError:
+            propped, extra = A + extra * np.eye(len(A)), 10 * extra
 
 
 def solve(L: FloatArray, right: FloatArray) -> FloatArray:
