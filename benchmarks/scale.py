@@ -3,9 +3,10 @@
     python benchmarks/scale.py --install-peers PEERS     # once; each peer in an environment of its own, from PyPI
     python benchmarks/scale.py --peers PEERS             # all three parts; --only whole, stream or dask for one
 
-Everything that is compared runs in the same call, one process after the other, on an otherwise idle machine if the
-seconds are to mean anything; processor time beside them shows whether it was. A peer that is not installed is skipped
-with a word. Nothing stays on disk. The last lines are the table of docs/scaling.md.
+Everything that is compared runs in the same call, one process after the other in rounds (`--repeat`; the fastest run of
+each counts), on an otherwise idle machine if the seconds are to mean anything; processor time beside them shows whether
+it was. A peer that is not installed is skipped with a word. Nothing stays on disk. The last lines are the table of
+docs/scaling.md.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import platform
 import sys
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -36,7 +38,7 @@ def main() -> None:
     parser.add_argument("--snr", type=float, default=40.0, help="of its data in dB; inf for no sensor noise")
     parser.add_argument("--stream-samples", type=int, default=10_000_000)
     parser.add_argument("--dask-samples", type=int, default=1_000_000)
-    parser.add_argument("--repeat", type=int, default=1, help="runs of each program; the fastest counts")
+    parser.add_argument("--repeat", type=int, default=1, help="rounds; the fastest run of each counts")
     options = parser.parse_args()
     if options.install_peers:
         install(options.install_peers)
@@ -64,22 +66,42 @@ def whole_sieve(folder: Path, options: argparse.Namespace) -> list[dict]:
     lorenz_file(data, options.samples, options.observables, options.snr)
     noise = "no sensor noise" if np.isinf(options.snr) else f"sensor noise at {options.snr:g} dB"
     print(f"\n{options.samples} samples x {options.observables} observables, {noise}; all programs read the same file")
-    plain = best(sys.executable, "koopsieve_fit.py", data, options.repeat)
+    there = [peer for peer in PEERS if options.peers and interpreter(options.peers, peer.name).exists()]
+    for peer in PEERS:
+        if peer not in there:
+            print(f"  {peer.name:34s} not installed; skipped (see --install-peers)")
+    programs = [(sys.executable, "koopsieve_fit.py"), (sys.executable, "koopsieve_sieve.py")]
+    programs += [(interpreter(options.peers, peer.name), peer.script) for peer in there]
+    plain, ours, *theirs = in_rounds(programs, data, options.repeat)
+    plain, ours = must(plain), must(ours)
     show(plain)
-    ours = best(sys.executable, "koopsieve_sieve.py", data, options.repeat)
     show(ours, f"{ours['kept']} kept, {ours['stages']}")
     verdict("peak memory at most 400 MB", ours["megabytes"] <= 400)
-    theirs = [beside(peer, ours, data, options) for peer in PEERS]
-    return [plain, ours, *(row for row in theirs if row)]
+    rows = [beside(peer, ours, result) for peer, result in zip(there, theirs, strict=True)]
+    return [plain, ours, *(row for row in rows if row)]
 
 
-def beside(peer: Peer, ours: dict, data: Path, options: argparse.Namespace) -> dict | None:
-    """Run one peer, if it is there, and hold the whole sieve against it."""
-    python = options.peers and interpreter(options.peers, peer.name)
-    if not python or not python.exists():
-        print(f"  {peer.name:34s} not installed; skipped (see --install-peers)")
-        return None
-    theirs = best(python, peer.script, data, options.repeat)
+def in_rounds(programs: list[tuple[Path | str, str]], data: Path, rounds: int) -> list[dict | str]:
+    """Run every program once per round, so that a slow hour is slow for all, and return the fastest run of each."""
+    runs = [[run(python, script, data) for python, script in programs] for _ in range(rounds)]
+    return [fastest(results) for results in zip(*runs, strict=True)]
+
+
+def fastest(results: Sequence[dict | str]) -> dict | str:
+    """Return the fastest of several runs, or what was said where all failed."""
+    good = [result for result in results if isinstance(result, dict)]
+    return min(good, key=lambda result: result["seconds"]) if good else results[0]
+
+
+def must(result: dict | str) -> dict:
+    """Return a result of ours, which may not have failed."""
+    if isinstance(result, str):
+        raise SystemExit(result)
+    return result
+
+
+def beside(peer: Peer, ours: dict, theirs: dict | str) -> dict | None:
+    """Hold the whole sieve against one peer, which may have failed."""
     if isinstance(theirs, str):
         print(f"  {peer.name:34s} failed: {theirs}")
         return None
@@ -88,15 +110,6 @@ def beside(peer: Peer, ours: dict, data: Path, options: argparse.Namespace) -> d
     if peer.limit is not None:
         verdict(f"at most {peer.limit:g} of {peer.name}", ratio <= peer.limit)
     return {**theirs, "remark": f"whole sieve / this: {ratio:.2f}"}
-
-
-def best(python: Path | str, script: str, data: Path, repeat: int) -> dict | str:
-    """Return the fastest of several runs; ours must work, a peer may fail."""
-    results = [run(python, script, data) for _ in range(repeat)]
-    good = [result for result in results if isinstance(result, dict)]
-    if not good and python == sys.executable:
-        raise SystemExit(results[0])
-    return min(good, key=lambda result: result["seconds"]) if good else results[0]
 
 
 def lorenz_file(path: Path, samples: int, observables: int, snr: float) -> None:
@@ -117,14 +130,12 @@ def from_parquet(folder: Path, options: argparse.Namespace) -> list[dict]:
     write_parquet(parquet, options.stream_samples)
     size = sum(file.stat().st_size for file in parquet.iterdir()) / 2**20
     print(f"\nfrom {STREAM_FILES} Parquet files, {size:.0f} MB, 100 observables")
-    results = []
-    for files in (2, 4, 8, 16):
-        runs = [run(sys.executable, "koopsieve_stream.py", parquet, files) for _ in range(options.repeat)]
-        if failed := [result for result in runs if isinstance(result, str)]:
-            raise SystemExit(failed[0])
-        fastest = min(runs, key=lambda result: result["seconds"])
-        results.append({**fastest, "name": f"{fastest['rows']:,.0f} samples x 100 from Parquet"})
-        show(results[-1])
+    rounds = range(options.repeat)
+    runs = [[run(sys.executable, "koopsieve_stream.py", parquet, files) for files in (2, 4, 8, 16)] for _ in rounds]
+    results = [must(fastest(results)) for results in zip(*runs, strict=True)]
+    results = [{**result, "name": f"{result['rows']:,.0f} samples x 100 from Parquet"} for result in results]
+    for result in results:
+        show(result)
     grows = [growth(results, key) for key in ("seconds", "cpu")]
     for what, (power, per_million) in zip(("wall", "processor"), grows, strict=True):
         print(f"  {what} time grows as samples to the power {power:.2f}, {per_million:.2f} s per million")
@@ -161,24 +172,20 @@ def two_workers(folder: Path, options: argparse.Namespace) -> list[dict]:
     parquet = folder / "for-dask"
     write_parquet(parquet, options.dask_samples)
     print(f"\nDask, {options.dask_samples} samples x 200 observables, linear algebra single-threaded")
-    one, two = (fastest_cluster(parquet, workers, options.repeat) for workers in (1, 2))
+    runs = [
+        [run(sys.executable, "koopsieve_dask.py", parquet, workers, **ONE_THREAD) for workers in (1, 2)]
+        for _ in range(options.repeat)
+    ]
+    one, two = (must(fastest(results)) for results in zip(*runs, strict=True))
+    for workers, result in enumerate((one, two), start=1):
+        busy = sum(result["workers"]) / (workers * result["seconds"])
+        each = ", ".join(f"{seconds:.2f}" for seconds in result["workers"])
+        show(result, f"workers computed {each} s, {busy:.0%} of the time")
     gain, by_cpu = one["seconds"] / two["seconds"], max(one["workers"]) / max(two["workers"])
     print(f"  two workers are {gain:.2f} times as fast as one, {by_cpu:.2f} times by processor time of the busiest")
     print(f"  matrix products alone, two processes against one: {products():.2f} times")
     verdict("at least 1.6 times", gain >= 1.6)
     return [one, {**two, "remark": f"{gain:.2f} times as fast as one worker"}]
-
-
-def fastest_cluster(parquet: Path, workers: int, repeat: int) -> dict:
-    """Return the fastest run on so many workers; memory and processor time are those of the workers."""
-    runs = [run(sys.executable, "koopsieve_dask.py", parquet, workers, **ONE_THREAD) for _ in range(repeat)]
-    if failed := [result for result in runs if isinstance(result, str)]:
-        raise SystemExit(failed[0])
-    fastest = min(runs, key=lambda result: result["seconds"])
-    busy = sum(fastest["workers"]) / (workers * fastest["seconds"])
-    each = ", ".join(f"{seconds:.2f}" for seconds in fastest["workers"])
-    show(fastest, f"workers computed {each} s, {busy:.0%} of the time")
-    return fastest
 
 
 def products(seconds: float = 3.0) -> float:
