@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import RegressionStatistics
 
 
@@ -27,6 +27,12 @@ class Status(Enum):
         "The target is constant zero or reproduced exactly by the regressors, so its noise cannot be estimated; "
         "its coefficients are least squares. Nothing needs to be done."
     )
+
+
+def statuses(settled: BoolArray, special: BoolArray, meaning: Status) -> tuple[Status, ...]:
+    """Return how each target ended: in a special way with the given meaning, or settled or not."""
+    ends = zip(settled, special, strict=True)
+    return tuple(meaning if odd else Status.SETTLED if done else Status.MAX_SWEEPS for done, odd in ends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.identify import updates
 from koopsieve.identify.elbo import published_elbo
-from koopsieve.identify.estimate import Estimate, Status
+from koopsieve.identify.estimate import Estimate, Status, statuses
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.settle import settle
 from koopsieve.regression import RegressionStatistics, TriangularFactor
@@ -129,7 +129,7 @@ class PublishedSpikeSlab:
             inclusion=state.gamma,
             noise_precision=(prior.a + factor.rows / 2) / (prior.b + error / 2),
             elbo=published_elbo(hyper, factor.rows, expected, state.gamma, state.mu, sigma2),
-            status=tuple(map(_status, settled, diverged)),
+            status=statuses(settled, diverged, Status.DIVERGED),
             coef_variance=state.gamma * ((1 - state.gamma) * state.mu**2 + sigma2),
             sweeps=sweeps,
             agreement=np.ones(len(sweeps), dtype=np.intp),
@@ -145,9 +145,3 @@ def _power(gap: FloatArray) -> FloatArray:
 
 def _take(factor: TriangularFactor, targets: np.ndarray) -> TriangularFactor:
     return TriangularFactor(factor.R, factor.S[:, targets], factor.leftover[targets], factor.rows)
-
-
-def _status(settled: bool, diverged: bool) -> Status:
-    if diverged:
-        return Status.DIVERGED
-    return Status.SETTLED if settled else Status.MAX_SWEEPS

@@ -1,15 +1,14 @@
 """The update rules of the default spike and slab: pure steps between posteriors, none of which lowers the bound.
 
-`solve` finds all active means at once; `sweep` visits the regressors in turn, each with its best weight, precision and
-inclusion given the rest; `exchange` takes regressors in and out while the others make up for it, where the bound rises.
-Every rule ends with the noise, at the exact expected squared error.
+`solve` (of `Bound`) finds all active means at once; `sweep` visits the regressors in turn, each with its best weight,
+precision and inclusion given the rest; `exchange` takes regressors in and out while the others make up for it, where
+the bound rises. Every rule ends with the noise, at the exact expected squared error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.special import expit
@@ -17,14 +16,12 @@ from scipy.special import expit
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.identify import stacks, updates
 from koopsieve.identify.batches import CACHE, Batch, batches
-from koopsieve.identify.elbo import Inside, paired_elbo
-from koopsieve.identify.prior import SpikeSlabPrior
+from koopsieve.identify.bound import ACTIVE, Bound, Posterior, better
+from koopsieve.identify.elbo import Inside
 from koopsieve.identify.settle import put, take
 from koopsieve.identify.standardise import StandardProblem
 from koopsieve.identify.stepwise import eliminate, select
 
-ACTIVE = 1e-3  # regressors less probable than this stay out of the joint solve
-NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
 SURE = 40.0  # log odds beyond which a flag is one to the last digit
 MOST = 32  # regressors per target that may come in during one sweep
 IDLE = 64  # targets without any regressor that are worked on at once
@@ -33,47 +30,8 @@ NEVER = 1e-9  # and one that is on is switched off below this
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
-    """State of the updates, in standard units.
-
-    Mean, variance and probability of each weight; per target the noise precision, the bound, whether exchanges were
-    tried in vain, and what the last sweep changed: the bound (in nats) or a probability, whichever is more.
-    """
-
-    mu: FloatArray
-    sigma2: FloatArray
-    gamma: FloatArray
-    rho: FloatArray
-    elbo: FloatArray
-    quiet: BoolArray
-    change: FloatArray
-
-    @property
-    def w(self) -> FloatArray:
-        """Effective weights γ∘μ."""
-        return self.gamma * self.mu
-
-
-@dataclass(frozen=True, eq=False)
-class Rules:
-    """The rules of one problem.
-
-    Parameters
-    ----------
-    prior : SpikeSlabPrior
-        Hyperparameters.
-    log_odds : array, shape (p, 1)
-        Prior log odds of each regressor; inf for those that are always in.
-    """
-
-    prior: SpikeSlabPrior
-    log_odds: FloatArray
-
-    @classmethod
-    def of(cls, prior: SpikeSlabPrior, names: tuple[str, ...], problem: StandardProblem) -> Rules:
-        """Spell the prior out for the regressors of a problem; a regressor that is zero throughout can never be in."""
-        log_odds = prior.log_odds(names, problem.rows)
-        return cls(prior, np.where((problem.energy > 0) | np.isinf(log_odds), log_odds, -1e30)[:, None])
+class Rules(Bound):
+    """The update rules of one problem."""
 
     def step(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Run one sweep: flags in order, all active means, exchanges."""
@@ -87,31 +45,6 @@ class Rules:
             solved = put(solved, lively, replace(after, quiet=after.elbo <= before.elbo))
         turned = np.abs(solved.gamma - state.gamma).max(axis=0, initial=0.0)
         return replace(solved, change=np.maximum(turned, solved.elbo - state.elbo))
-
-    def solve(self, problem: StandardProblem, state: Posterior) -> Posterior:
-        """Solve for all active means at once; a target for which rounding spoiled it keeps its means."""
-        mu = self.means(problem, batches(problem, state.gamma >= ACTIVE), state)
-        return better(state, self.posterior(problem, mu, state.sigma2, state.gamma))
-
-    def means(self, problem: StandardProblem, active: Iterable[Batch], state: Posterior) -> FloatArray:
-        """Return the means of all active regressors at once, given everything else in the state; the others are held.
-
-        With w = γ∘μ the bound is largest where (G + D)w = Φᵀt over the active regressors (see `_system`).
-        """
-        held = np.where(state.gamma >= ACTIVE, 0.0, state.w)
-        side = problem.correlation(held) if held.any() else problem.projected
-        means = state.mu.copy(order="K")
-        for batch in active:
-            L = stacks.factorise(self._system(batch, state), problem.rows)
-            batch.scatter(means, stacks.solve(L, batch.gather(side, 0.0)) / batch.gather(state.gamma, 1.0))
-        return means
-
-    def _system(self, batch: Batch, state: Posterior) -> FloatArray:
-        """Return G + D over the active regressors, D = ((1 − γ)g + α/ρ)/γ."""
-        present = batch.gather(state.gamma, 1.0)
-        alpha = self.alpha(batch.gather(state.mu, 0.0), batch.gather(state.sigma2, 1.0))
-        ridge = (1 - present) * batch.problem.energy[batch.index] + alpha / state.rho[batch.targets, None]
-        return batch.system(ridge / present)
 
     def sweep(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Visit the regressors; a target for which rounding spoiled it stays as it was."""
@@ -194,7 +127,7 @@ class Rules:
         a_bar, b_bar = self._noise(problem, state)
         out = np.zeros_like(active)
         for batch in batches(problem, active):
-            C = stacks.inverse(stacks.factorise(self._system(batch, state), problem.rows))
+            C = stacks.inverse(stacks.factorise(self.system(batch, state), problem.rows))
             mu, sigma2, rho = batch.gather(state.mu, 0.0), batch.gather(state.sigma2, 1.0), state.rho[batch.targets]
             price = self._price(problem.energy[batch.index], mu, sigma2, rho[:, None], self.log_odds[batch.index, 0])
             price = np.where(batch.real, price, -np.inf)
@@ -225,7 +158,7 @@ class Rules:
             targets = idle[first : first + IDLE]
             yield targets, np.zeros((targets.size, 0, p))
         for batch in batches(problem, active, width=p):
-            L = stacks.factorise(self._system(batch, state), problem.rows)
+            L = stacks.factorise(self.system(batch, state), problem.rows)
             yield batch.targets, stacks.forward(L, batch.gram_rows())
 
     def _try(self, problem: StandardProblem, state: Posterior, targets: IndexArray, gamma: FloatArray) -> Posterior:
@@ -241,10 +174,6 @@ class Rules:
         mu = self.means(part, active, replace(trial, sigma2=sigma2, rho=rho))
         return put(state, targets, better(before, self.posterior(part, mu, sigma2, trial.gamma)))
 
-    def alpha(self, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
-        """Return the expected precision of each weight."""
-        return updates.update_weight_precision(self.prior.c, self.prior.d, mu, sigma2)
-
     def _noise(self, problem: StandardProblem, state: Posterior) -> tuple[float, FloatArray]:
         a_bar = self.prior.a + problem.rows / 2
         return a_bar, a_bar / state.rho
@@ -257,28 +186,6 @@ class Rules:
         price: FloatArray = spread - updates.slab_gain(self.prior.c, self.prior.d, mu, sigma2) - log_odds
         return price
 
-    def posterior(self, problem: StandardProblem, mu: FloatArray, sigma2: FloatArray, gamma: FloatArray) -> Posterior:
-        """Return the state with the noise and the bound that belong to it."""
-        prior, inside = self.prior, Inside.of(gamma, mu, sigma2)
-        rho, error = self.noise(problem, gamma * mu, inside)
-        hyper = (prior.a, prior.b, prior.c, prior.d)
-        elbo = paired_elbo(hyper, *self._flags, problem.rows, error, inside)
-        return Posterior(mu, sigma2, gamma, rho, elbo, np.zeros(len(elbo), dtype=bool), np.full(len(elbo), np.inf))
-
-    def noise(self, problem: StandardProblem, w: FloatArray, inside: Inside) -> tuple[FloatArray, FloatArray]:
-        """Return ρ̂ per target, and the expected squared error that it comes from."""
-        missing = updates.missing_power(problem.energy[inside.regressor], inside.gamma, inside.mu, inside.sigma2)
-        error = problem.squared_residual(w) + inside.total(missing) + NOISE_FLOOR**2 * problem.rows
-        a_bar, b_bar = updates.update_noise(self.prior.a, self.prior.b, problem.rows, error)
-        return a_bar / b_bar, error
-
-    @cached_property
-    def _flags(self) -> tuple[FloatArray, float]:
-        """Log odds, zero for what is always in, and the log probability a priori that nothing else is in."""
-        known = np.isinf(self.log_odds[:, 0])
-        odds = np.where(known, 0.0, self.log_odds[:, 0])
-        return odds, -float(np.sum(np.logaddexp(0, odds), where=~known))
-
 
 def inclusion(eta: FloatArray, least: FloatArray) -> FloatArray:
     """Return γ̂ = sigmoid(η), the paired counterpart of eq. (pi_update); zero below `least`.
@@ -289,12 +196,3 @@ def inclusion(eta: FloatArray, least: FloatArray) -> FloatArray:
     gamma: FloatArray = expit(eta)
     gamma *= gamma >= least
     return gamma
-
-
-def better(before: Posterior, after: Posterior) -> Posterior:
-    """Return, target by target, the state with the higher bound."""
-    risen: BoolArray = after.elbo >= before.elbo
-    if risen.all():
-        return after
-    kept = np.flatnonzero(~risen)
-    return put(after, kept, take(before, kept))

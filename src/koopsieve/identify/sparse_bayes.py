@@ -11,14 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray
-from koopsieve.identify.estimate import Estimate, Status
+from koopsieve.identify.estimate import Estimate, Status, statuses
 from koopsieve.identify.gaussian import posterior
 from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.settle import put, settle, take
 from koopsieve.identify.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
-
-NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +75,13 @@ class SparseBayes:
             max_sweeps=self.max_sweeps,
         )
         state = result.state
-        exact = state.squared_residual <= 4 * NOISE_FLOOR**2 * problem.rows
+        exact = problem.exact(state.squared_residual)
         return Estimate(
             coef=problem.original_coef(state.w),
             inclusion=np.isfinite(state.precision).astype(float) * ~problem.silent,
             noise_precision=state.noise / problem.target_scale**2,
             elbo=state.evidence - problem.rows * np.log(problem.target_scale),
-            status=tuple(map(_status, result.settled, exact)),
+            status=statuses(result.settled, exact, Status.DEGENERATE),
             coef_variance=problem.original_variance(state.variance),
             sweeps=result.sweeps,
             agreement=np.ones(len(exact), dtype=np.intp),
@@ -219,12 +217,11 @@ class Spectrum:
 def ridge_evidence(problem: StandardProblem, spectrum: Spectrum, rounds: int = 20) -> tuple[FloatArray, FloatArray]:
     """Return per target the common weight precision and the noise precision of highest evidence (Bayesian ridge)."""
     y, power = spectrum.seen, spectrum.power
-    floor = NOISE_FLOOR**2 * problem.rows
     precision, noise = np.ones(y.shape[1]), np.ones(y.shape[1])
     for _ in range(rounds):
         shrink = precision / (noise * power + precision)
         determined = np.sum(1 - shrink, axis=0)
-        residual = problem.leftover + np.sum((shrink * y) ** 2, axis=0) + floor
+        residual = problem.leftover + np.sum((shrink * y) ** 2, axis=0) + problem.floor
         size = np.sum(((1 - shrink) * y) ** 2 / np.maximum(power, 1e-300), axis=0)
         precision = np.clip(determined / np.maximum(size, 1e-300), 1e-12, 1e12)
         noise = np.maximum(problem.rows - determined, 1e-3 * problem.rows) / residual
@@ -247,10 +244,4 @@ def _determined(state: Relevance) -> FloatArray:
 
 
 def _floored(problem: StandardProblem, state: Relevance) -> FloatArray:
-    return np.maximum(state.squared_residual, NOISE_FLOOR**2 * problem.rows)
-
-
-def _status(settled: bool, exact: bool) -> Status:
-    if exact:
-        return Status.DEGENERATE
-    return Status.SETTLED if settled else Status.MAX_SWEEPS
+    return np.maximum(state.squared_residual, problem.floor)

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.identify.estimate import Estimate, Status
+from koopsieve.identify.bound import Posterior
+from koopsieve.identify.estimate import Estimate, Status, statuses
 from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.published import LORENZ_PRIOR, PublishedSpikeSlab
-from koopsieve.identify.rules import NOISE_FLOOR, Posterior, Rules
+from koopsieve.identify.rules import Rules
 from koopsieve.identify.settle import Settled, join, put, settle, take
 from koopsieve.identify.standardise import StandardProblem, standardise
 from koopsieve.identify.starts import Start, begin, empty, resume
@@ -175,22 +176,16 @@ def _estimate(
     inclusion: FloatArray,
 ) -> Estimate:
     state, w = end.state, end.state.w
-    exact = problem.squared_residual(w) <= 4 * NOISE_FLOOR**2 * problem.rows
+    exact = problem.exact(problem.squared_residual(w))
     return Estimate(
         coef=problem.original_coef(w),
         inclusion=inclusion * ~problem.silent,
         noise_precision=state.rho / problem.target_scale**2,
         elbo=state.elbo - problem.rows * np.log(problem.target_scale),
-        status=tuple(map(_status, end.settled, exact)),
+        status=statuses(end.settled, exact, Status.DEGENERATE),
         coef_variance=problem.original_variance(state.gamma * ((1 - state.gamma) * state.mu**2 + state.sigma2)),
         sweeps=end.sweeps,
         agreement=agreement,
         regressors=statistics.regressors,
         targets=statistics.observables,
     )
-
-
-def _status(settled: bool, exact: bool) -> Status:
-    if exact:
-        return Status.DEGENERATE
-    return Status.SETTLED if settled else Status.MAX_SWEEPS

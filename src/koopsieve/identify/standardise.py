@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
+NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
 SMALL = 1 << 13  # weights up to which looking for zeros costs more than multiplying them
 
 
@@ -80,6 +81,15 @@ class StandardProblem:
         """True for targets that are zero throughout."""
         silent: BoolArray = self.target_energy == 0
         return silent
+
+    @property
+    def floor(self) -> float:
+        """The squared error that rounding alone may leave."""
+        return NOISE_FLOOR**2 * self.rows
+
+    def exact(self, squared_error: FloatArray) -> BoolArray:
+        """Tell which targets are reproduced but for rounding."""
+        return squared_error <= 4 * self.floor
 
     def gap(self, w: FloatArray) -> FloatArray:
         """Return S − Rw: the part of the residual that the design can still see."""

@@ -12,8 +12,9 @@ from scipy.linalg import cho_solve
 
 from koopsieve._types import FloatArray
 from koopsieve.identify import stacks, updates
+from koopsieve.identify.bound import Posterior
 from koopsieve.identify.estimate import Estimate
-from koopsieve.identify.rules import Posterior, Rules
+from koopsieve.identify.rules import Rules
 from koopsieve.identify.standardise import StandardProblem
 
 LARGEST = 64  # regressors per target that a dense or greedy start holds at most
