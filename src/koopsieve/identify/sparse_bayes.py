@@ -96,8 +96,8 @@ class SparseBayes:
         present = problem.energy[:, None] > 0
         w, variance, log_det = spectrum.posterior(precision, noise)
         log_det = log_det - np.count_nonzero(~present) * np.log(precision)
-        weights = w * present, variance * present, log_det
-        return self.relevance(problem, np.where(present, precision, np.inf), noise, weights)
+        weights = np.asfortranarray(w * present), np.asfortranarray(variance * present), log_det
+        return self.relevance(problem, np.asfortranarray(np.where(present, precision, np.inf)), noise, weights)
 
     def evaluate(self, problem: StandardProblem, precision: FloatArray, noise: FloatArray) -> Relevance:
         """Return the posterior of the weights and the evidence, at given precisions."""
@@ -179,8 +179,8 @@ class SparseBayes:
     def _prune(
         self, problem: StandardProblem, precision: FloatArray, noise: FloatArray, kept: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
-        limit = self.max_precision * noise * problem.energy[:, None]
-        return np.where(kept & (precision < limit), precision, np.inf), noise
+        allowed = precision / noise < self.max_precision * problem.energy[:, None]
+        return np.where(kept & allowed, precision, np.inf), noise
 
     def converged(self, before: Relevance, after: Relevance) -> BoolArray:
         """Tell which targets' weights moved by less than the tolerance, and lost no regressor."""
