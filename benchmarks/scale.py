@@ -16,8 +16,9 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -70,9 +71,9 @@ def whole_sieve(folder: Path, options: argparse.Namespace) -> list[dict]:
     for peer in PEERS:
         if peer not in there:
             print(f"  {peer.name:34s} not installed; skipped (see --install-peers)")
-    programs = [(sys.executable, "koopsieve_fit.py"), (sys.executable, "koopsieve_sieve.py")]
-    programs += [(interpreter(options.peers, peer.name), peer.script) for peer in there]
-    plain, ours, *theirs = in_rounds(programs, data, options.repeat)
+    programs = [partial(run, sys.executable, script, data) for script in ("koopsieve_fit.py", "koopsieve_sieve.py")]
+    programs += [partial(run, interpreter(options.peers, peer.name), peer.script, data) for peer in there]
+    plain, ours, *theirs = in_rounds(programs, options.repeat)
     plain, ours = must(plain), must(ours)
     show(plain)
     show(ours, f"{ours['kept']} kept, {ours['stages']}")
@@ -81,9 +82,9 @@ def whole_sieve(folder: Path, options: argparse.Namespace) -> list[dict]:
     return [plain, ours, *(row for row in rows if row)]
 
 
-def in_rounds(programs: list[tuple[Path | str, str]], data: Path, rounds: int) -> list[dict | str]:
-    """Run every program once per round, so that a slow hour is slow for all, and return the fastest run of each."""
-    runs = [[run(python, script, data) for python, script in programs] for _ in range(rounds)]
+def in_rounds(programs: Sequence[Callable[[], dict | str]], rounds: int) -> list[dict | str]:
+    """Run every program once per round, so that a slow minute is slow for all, and return the fastest run of each."""
+    runs = [[program() for program in programs] for _ in range(rounds)]
     return [fastest(results) for results in zip(*runs, strict=True)]
 
 
@@ -130,9 +131,8 @@ def from_parquet(folder: Path, options: argparse.Namespace) -> list[dict]:
     write_parquet(parquet, options.stream_samples)
     size = sum(file.stat().st_size for file in parquet.iterdir()) / 2**20
     print(f"\nfrom {STREAM_FILES} Parquet files, {size:.0f} MB, 100 observables")
-    rounds = range(options.repeat)
-    runs = [[run(sys.executable, "koopsieve_stream.py", parquet, files) for files in (2, 4, 8, 16)] for _ in rounds]
-    results = [must(fastest(results)) for results in zip(*runs, strict=True)]
+    programs = [partial(run, sys.executable, "koopsieve_stream.py", parquet, files) for files in (2, 4, 8, 16)]
+    results = map(must, in_rounds(programs, options.repeat))
     results = [{**result, "name": f"{result['rows']:,.0f} samples x 100 from Parquet"} for result in results]
     for result in results:
         show(result)
@@ -172,11 +172,8 @@ def two_workers(folder: Path, options: argparse.Namespace) -> list[dict]:
     parquet = folder / "for-dask"
     write_parquet(parquet, options.dask_samples)
     print(f"\nDask, {options.dask_samples} samples x 200 observables, linear algebra single-threaded")
-    runs = [
-        [run(sys.executable, "koopsieve_dask.py", parquet, workers, **ONE_THREAD) for workers in (1, 2)]
-        for _ in range(options.repeat)
-    ]
-    one, two = (must(fastest(results)) for results in zip(*runs, strict=True))
+    programs = [partial(run, sys.executable, "koopsieve_dask.py", parquet, n, **ONE_THREAD) for n in (1, 2)]
+    one, two = map(must, in_rounds(programs, options.repeat))
     for workers, result in enumerate((one, two), start=1):
         busy = sum(result["workers"]) / (workers * result["seconds"])
         each = ", ".join(f"{seconds:.2f}" for seconds in result["workers"])

@@ -142,11 +142,8 @@ def standardise(statistics: RegressionStatistics | TriangularFactor) -> Standard
 
 def _product(w: FloatArray, matrix: FloatArray) -> FloatArray:
     """Return (wᵀ·matrix)ᵀ; a w that is mostly zeros is multiplied as such."""
-    if w.size < SMALL:
-        return np.asarray((w.T @ matrix).T, dtype=float)
     flat = w.T.ravel()
-    places = np.flatnonzero(flat != 0)
-    if len(places) > 0.1 * w.size:
+    if w.size < SMALL or len(places := np.flatnonzero(flat != 0)) > 0.1 * w.size:
         return np.asarray((w.T @ matrix).T, dtype=float)
     target, regressor = np.divmod(places, len(w))
     begins = np.searchsorted(target, np.arange(w.shape[1] + 1))
