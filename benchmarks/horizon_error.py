@@ -13,7 +13,7 @@ import numpy as np
 
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import SquaredExponential, States
-from koopsieve.metrics import horizon_nmse
+from koopsieve.evaluate import horizon_nmse
 from koopsieve.model import LiftedModel
 from koopsieve.model.rollout import direct, stepped
 

@@ -38,8 +38,8 @@ from reduction_tables import HEAD, SIEVE, Row, equal_size_table
 
 from koopsieve import HorizonSieve, LeastSquares, LiftedModel, compress
 from koopsieve.execution.executors import available_cores
-from koopsieve.path.refits import Refitter, default_refits
-from koopsieve.path.sieve_path import filled
+from koopsieve.sieve.refits import Refitter, default_refits
+from koopsieve.sieve.sieve_path import filled
 
 SYSTEMS = ("lorenz", "duffing", "van-der-pol", "surface-vehicle", "wiener-hammerstein")
 

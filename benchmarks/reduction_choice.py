@@ -9,8 +9,8 @@ import numpy as np
 from reduction_systems import Case, Problem
 
 from koopsieve import HorizonSieve, LeastSquares, LiftedModel, SievePath, compress, horizon_nmse, sieve_path
-from koopsieve.path.refits import LONG
-from koopsieve.path.sieve_path import filled
+from koopsieve.sieve.refits import LONG
+from koopsieve.sieve.sieve_path import filled
 
 ALLOWED = 1.1
 

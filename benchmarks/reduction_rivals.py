@@ -10,8 +10,8 @@ import numpy as np
 from koopsieve import STLSQ, GraphSieve, LeastSquares, LiftedModel, SparseBayes, reduce
 from koopsieve.dictionary import Dictionary
 from koopsieve.identify.estimate import Estimate
-from koopsieve.path.family import output_indices
 from koopsieve.regression import RegressionStatistics
+from koopsieve.sieve.protocol import output_indices
 
 
 def random_subset(statistics: RegressionStatistics, size: int, rng: np.random.Generator) -> np.ndarray:

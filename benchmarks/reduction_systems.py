@@ -10,7 +10,8 @@ import numpy as np
 
 from koopsieve import Constant, SquaredExponential, States, Trajectories, embed_delays
 from koopsieve.dictionary import Block
-from koopsieve.experiments.systems import (
+from koopsieve.evaluate import add_noise
+from koopsieve.systems import (
     duffing,
     lorenz,
     random_drive,
@@ -18,7 +19,6 @@ from koopsieve.experiments.systems import (
     surface_vehicle,
     van_der_pol,
 )
-from koopsieve.metrics import add_noise
 
 WIENER_HAMMERSTEIN = "wiener_hammerstein_process_noise.npz"
 

@@ -117,8 +117,8 @@ def lorenz_file(path: Path, samples: int, observables: int, snr: float) -> None:
     """Write one trajectory at 1 kHz with sensor noise, and centres for all to share."""
     sys.path.insert(0, str(SOURCE))
     from koopsieve import SquaredExponential, Trajectories
-    from koopsieve.experiments.systems import lorenz
-    from koopsieve.metrics import add_noise
+    from koopsieve.evaluate import add_noise
+    from koopsieve.systems import lorenz
 
     states = add_noise(lorenz(samples / 1000, 1e-3, seed=0), snr, 1)
     kernels = SquaredExponential(centers=observables - 3).fit(Trajectories.from_arrays(states), seed=0)

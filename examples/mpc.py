@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from koopsieve import HorizonSieve, Monomials, States, Trajectories, sieve_path
-from koopsieve.experiments.systems import HERON_QUADRATIC, random_thrust, surface_vehicle
-from koopsieve.metrics import add_noise
+from koopsieve.evaluate import add_noise
+from koopsieve.systems import HERON_QUADRATIC, random_thrust, surface_vehicle
 
 DT, THRUST, HORIZON = 0.1, 20.0, 15
 TRACKED = [0, 2]  # surge and yaw rate; with two thrusters the sway follows

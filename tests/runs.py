@@ -1,7 +1,7 @@
 """Runs of the sieve for tests of what people look at: reports, figures, files."""
 
 from koopsieve import LeastSquares, Monomials, SpikeSlab, States, Trajectories, embed_delays, reduce_and_refit
-from koopsieve.experiments.systems.bench import SAMPLE_TIME, bench_record
+from koopsieve.systems.bench import SAMPLE_TIME, bench_record
 
 
 def duffing_trajectories(samples=800, seed=0, names=("y", "u")):

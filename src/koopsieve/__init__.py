@@ -16,20 +16,18 @@ from koopsieve.dictionary import (
     States,
     Transformer,
 )
+from koopsieve.evaluate import horizon_nmse, nmse
 from koopsieve.identify import (
     STLSQ,
     HorizonLeastSquares,
-    HorizonSieve,
     LeastSquares,
     SparseBayes,
     SpikeSlab,
     SpikeSlabPrior,
 )
-from koopsieve.metrics import horizon_nmse, nmse
 from koopsieve.model import LiftedModel, stabilise
-from koopsieve.path import GraphSieve, SievePath, sieve_path
-from koopsieve.reduction import reduce
 from koopsieve.regression import compress
+from koopsieve.sieve import GraphSieve, HorizonSieve, SievePath, reduce, sieve_path
 from koopsieve.workflow import reduce_and_refit
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning
 from koopsieve.data import Trajectories, embed_delays
-from koopsieve.diagnostics import diagnose
 from koopsieve.dictionary import Block, SquaredExponential, States
-from koopsieve.metrics import horizon_nmse
-from koopsieve.path import Sieve, sieve_path
+from koopsieve.evaluate import diagnose, horizon_nmse
+from koopsieve.sieve import Sieve, sieve_path
 
 
 class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,18 +11,16 @@ import numpy as np
 
 from koopsieve._types import IndexArray
 from koopsieve.data import Trajectories
-from koopsieve.diagnostics import Diagnostics, diagnose
 from koopsieve.dictionary import Block, Dictionary
+from koopsieve.evaluate import Diagnostics, diagnose, horizon_nmse
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import STLSQ, Estimate, Identifier, LeastSquares, SparseBayes, SpikeSlab
-from koopsieve.metrics import horizon_nmse
 from koopsieve.model import LiftedModel, stabilise
 from koopsieve.model.stability import ROUNDING
-from koopsieve.path import Sieve, SievePath, sieve_path
-from koopsieve.path.refits import default_refits
-from koopsieve.path.sieve_path import filled
-from koopsieve.reduction import Reduction, reduce
 from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.sieve import Reduction, Sieve, SievePath, reduce, sieve_path
+from koopsieve.sieve.refits import default_refits
+from koopsieve.sieve.sieve_path import filled
 
 PATH = "path"  # the method that a path adds
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from koopsieve.identify import STLSQ, LeastSquares, SparseBayes, SpikeSlab, SpikeSlabPrior, Status
-from koopsieve.identify.published import LORENZ_PRIOR
+from koopsieve.identify.spike_slab.published import LORENZ_PRIOR
 from tests.problems import sparse_problem, statistics_of
 
 IDENTIFIERS = {

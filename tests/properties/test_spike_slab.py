@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Start
-from koopsieve.identify.elbo import Inside, paired_elbo
-from koopsieve.identify.rules import Rules
-from koopsieve.identify.spike_slab import EQUAL
-from koopsieve.identify.standardise import standardise
-from koopsieve.identify.starts import begin
+from koopsieve.identify.linalg.standardise import standardise
+from koopsieve.identify.spike_slab.elbo import Inside, paired_elbo
+from koopsieve.identify.spike_slab.rules import Rules
+from koopsieve.identify.spike_slab.spike_slab import EQUAL
+from koopsieve.identify.spike_slab.starts import begin
 from tests.problems import lorenz_lifted, statistics_of
 
 relaxed = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from koopsieve.reduction import reduce, strength
+from koopsieve.sieve import reduce, strength
 
 PROBABILITIES = st.sampled_from([0.0, 0.01, 0.1, 0.3, 0.5, 0.9, 1.0])
 

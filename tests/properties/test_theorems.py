@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from koopsieve.reduction import Reduction, ancestors, condense, reduce, strong_components
+from koopsieve.sieve import Reduction, ancestors, condense, reduce, strong_components
 
 PROBABILITIES = st.sampled_from([0.0, 0.0, 0.0, 0.009, 0.1, 0.25, 0.5, 0.99, 1.0])
 THRESHOLDS = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.999])

@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 from sklearn.linear_model import ARDRegression
 
 from koopsieve.identify import SparseBayes
-from koopsieve.identify.standardise import standardise
+from koopsieve.identify.linalg.standardise import standardise
 from tests.problems import lorenz_lifted, sparse_problem, statistics_of
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from koopsieve import HorizonSieve, KoopmanSieve, KoopsieveError, Monomials, States, Trajectories, embed_delays
 from koopsieve.estimator import _within
-from koopsieve.path import GraphSieve
+from koopsieve.sieve import GraphSieve
 
 
 @pytest.mark.filterwarnings("ignore")

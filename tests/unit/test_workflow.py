@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from koopsieve import LeastSquares, LiftedModel, Monomials, SparseBayes, States, Trajectories, reduce_and_refit
-from koopsieve.diagnostics import Diagnostics
+from koopsieve.evaluate import Diagnostics
 from koopsieve.io import write_json, write_run
 from koopsieve.regression import DesignDiagnostics
 

@@ -14,9 +14,10 @@ from koopsieve.cli.table import show_result
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Block, Monomials, SquaredExponential, States
 from koopsieve.execution import DaskExecutor, Executor
-from koopsieve.identify import HorizonSieve, SpikeSlab
+from koopsieve.identify import SpikeSlab
 from koopsieve.io import check_writable, plain, summarise, whole_folder, write_run
 from koopsieve.report import write_report
+from koopsieve.sieve import HorizonSieve
 from koopsieve.workflow import SieveResult, paper_methods, reduce_and_refit
 
 

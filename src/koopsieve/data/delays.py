@@ -12,7 +12,7 @@ from typing import SupportsIndex, TypeVar
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data.embedding import embed, embedded_names
-from koopsieve.data.streams import Stream
+from koopsieve.data.stream import Stream
 from koopsieve.data.trajectories import Trajectories
 
 Data = TypeVar("Data", Trajectories, Stream)

@@ -14,12 +14,12 @@ from typing import Any
 from koopsieve._types import FloatArray
 from koopsieve.data.checks import check_form, check_joinable, warn_of_constants, warn_of_transposed
 from koopsieve.data.episodes import Episode, check_alike, episodes_from_arrays
-from koopsieve.data.files import AnyPath, episodes_from_files
 from koopsieve.data.gaps import handle_gaps
 from koopsieve.data.names import check_names, complete_names, longest_delay
 from koopsieve.data.parts import check_fraction, cut_between, cut_within, positions
+from koopsieve.data.reading.files import AnyPath, episodes_from_files
+from koopsieve.data.reading.tables import Columns, as_table, episodes_from_table
 from koopsieve.data.recorded import Recorded
-from koopsieve.data.tables import Columns, as_table, episodes_from_table
 from koopsieve.data.times import check_times
 
 

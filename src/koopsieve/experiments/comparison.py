@@ -13,13 +13,13 @@ from typing import Any
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Block, Dictionary
+from koopsieve.evaluate import horizon_nmse
 from koopsieve.experiments.methods import FLAT_SIEVE, SIEVE, identifiers, spike_slab
 from koopsieve.experiments.settings import MethodSettings
 from koopsieve.identify import Estimate, Status
-from koopsieve.metrics import horizon_nmse
 from koopsieve.model import LiftedModel
-from koopsieve.reduction import reduce
 from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.sieve import reduce
 
 FULL, REDUCED = "full", "reduced"
 

@@ -9,11 +9,10 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import SquaredExponential, States
+from koopsieve.evaluate import add_noise, horizon_nmse
 from koopsieve.execution import Progress, silent
-from koopsieve.experiments.systems import lorenz
-from koopsieve.identify import HorizonSieve
-from koopsieve.metrics import add_noise, horizon_nmse
-from koopsieve.path import SievePath, sieve_path
+from koopsieve.sieve import HorizonSieve, SievePath, sieve_path
+from koopsieve.systems import lorenz
 from koopsieve.workflow import SieveResult, reduce_and_refit
 
 HORIZONS = (1, 10, 50, 100)

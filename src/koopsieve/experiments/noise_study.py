@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from koopsieve.data import Trajectories, embed_delays
+from koopsieve.evaluate import add_noise
 from koopsieve.experiments.comparison import Sampled, compare
 from koopsieve.experiments.methods import observables
 from koopsieve.experiments.settings import SYSTEMS, NoiseStudy
-from koopsieve.experiments.systems import HERON, HERON_QUADRATIC, lorenz, random_thrust, surface_vehicle
-from koopsieve.metrics import add_noise
+from koopsieve.systems import HERON, HERON_QUADRATIC, lorenz, random_thrust, surface_vehicle
 
 _VEHICLES = {"heron": HERON, "heron-quadratic": HERON_QUADRATIC}
 _LEAD = 50  # samples until a vehicle started at rest has forgotten it

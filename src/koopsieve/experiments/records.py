@@ -20,8 +20,8 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning
 from koopsieve.data import Trajectories
-from koopsieve.experiments.systems import wiener_hammerstein
-from koopsieve.experiments.systems.wiener_hammerstein_circuit import SAMPLE_RATE
+from koopsieve.systems import wiener_hammerstein
+from koopsieve.systems.wiener_hammerstein_circuit import SAMPLE_RATE
 
 FILE = "wiener_hammerstein_process_noise.npz"
 VARIABLE = "KOOPSIEVE_DATA"

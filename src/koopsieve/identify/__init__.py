@@ -2,23 +2,18 @@
 
 from koopsieve.identify.estimate import Estimate, Identifier, Status
 from koopsieve.identify.groups import interchangeable_groups
-from koopsieve.identify.horizon import HorizonEstimate, HorizonSieve
-from koopsieve.identify.horizon_refit import HorizonLeastSquares
+from koopsieve.identify.horizon_least_squares import HorizonLeastSquares
 from koopsieve.identify.in_batches import identify_in_batches
 from koopsieve.identify.least_squares import LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
-from koopsieve.identify.published import PublishedSpikeSlab
 from koopsieve.identify.sparse_bayes import SparseBayes
-from koopsieve.identify.spike_slab import SpikeSlab
-from koopsieve.identify.starts import Start
+from koopsieve.identify.spike_slab import PublishedSpikeSlab, SpikeSlab, Start
 from koopsieve.identify.stlsq import STLSQ
 
 __all__ = [
     "STLSQ",
     "Estimate",
-    "HorizonEstimate",
     "HorizonLeastSquares",
-    "HorizonSieve",
     "Identifier",
     "LeastSquares",
     "PublishedSpikeSlab",

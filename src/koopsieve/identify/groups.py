@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from koopsieve._types import KoopsieveError
 from koopsieve.identify.estimate import Estimate
-from koopsieve.identify.standardise import standardise
+from koopsieve.identify.linalg.standardise import standardise
 from koopsieve.regression import RegressionStatistics
 
 

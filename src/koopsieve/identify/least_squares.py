@@ -8,7 +8,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.identify.estimate import Estimate, Status, residual_precision
-from koopsieve.identify.standardise import StandardProblem, standardise
+from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray
 from koopsieve.identify.estimate import Estimate, Status, statuses
-from koopsieve.identify.gaussian import posterior
 from koopsieve.identify.in_batches import on_all_cores
+from koopsieve.identify.linalg.gaussian import posterior
+from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.settle import put, settle, take
-from koopsieve.identify.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
 
 

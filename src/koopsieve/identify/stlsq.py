@@ -8,8 +8,8 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
 from koopsieve.identify.estimate import Estimate, Status, residual_precision
+from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.settle import settle
-from koopsieve.identify.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
 
 

@@ -13,7 +13,7 @@ from koopsieve._types import written_whole
 from koopsieve._version import __version__
 from koopsieve.identify import Estimate
 from koopsieve.io.json import write_json
-from koopsieve.path import SievePath
+from koopsieve.sieve import SievePath
 from koopsieve.workflow import SieveResult
 
 

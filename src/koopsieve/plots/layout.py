@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import BoolArray, IndexArray
-from koopsieve.reduction import Reduction
+from koopsieve.sieve import Reduction
 
 MOST = 60  # observables; with more, those discarded are drawn as one box
 WIDTH = 960.0

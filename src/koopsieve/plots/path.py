@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from koopsieve.path import SievePath
 from koopsieve.plots.figure import new_axes
+from koopsieve.sieve import SievePath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.data.blocks import Block, Piece
+from koopsieve.data.streaming.blocks import Block, Piece
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Stream, Trajectories
-from koopsieve.data.blocks import Readable
+from koopsieve.data.streaming.blocks import Readable
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
 from koopsieve.regression.chunks import Chunk, cut

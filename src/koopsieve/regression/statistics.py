@@ -189,6 +189,16 @@ class SomeTargets(RegressionStatistics):
         return self.every
 
 
+def required_ahead(statistics: RegressionStatistics) -> HorizonStatistics:
+    """Return the multi-step part of the statistics, or say how to get it."""
+    if statistics.ahead is None:
+        raise KoopsieveError(
+            "This needs the outputs several steps ahead, and these statistics hold one step only. "
+            "Compress with horizons, for example compress(train, dictionary, horizons=[1, 10, 50])."
+        )
+    return statistics.ahead
+
+
 def _pick(names: Sequence[str], kept: IndexArray) -> tuple[str, ...]:
     return tuple(names[i] for i in kept)
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.io import plain
-from koopsieve.path import SievePath
 from koopsieve.plots.examples import Example, examples
 from koopsieve.report.kept import kept_and_why
+from koopsieve.sieve import SievePath
 from koopsieve.workflow import SieveResult
 
 _DIGITS = 6  # of curves and trajectories; probabilities are exact, because the page compares them

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from koopsieve.reduction import strength
 from koopsieve.report.words import probability
+from koopsieve.sieve import strength
 from koopsieve.workflow import SieveResult
 
 

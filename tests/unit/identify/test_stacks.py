@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from koopsieve.identify import stacks
+from koopsieve.identify.linalg import stacks
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import scipy.linalg
 
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Monomials, States
+from koopsieve.evaluate import horizon_nmse
 from koopsieve.identify import LeastSquares
-from koopsieve.metrics import horizon_nmse
 from koopsieve.model import LiftedModel
-from koopsieve.reduction import reduce
 from koopsieve.regression import compress
+from koopsieve.sieve import reduce
 
 
 def two_masses(lengths, seed, dt=0.1):

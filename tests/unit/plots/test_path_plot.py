@@ -7,8 +7,8 @@ import pytest
 mpl.use("Agg")
 
 from koopsieve import HorizonSieve, SquaredExponential, States, Trajectories, sieve_path
-from koopsieve.experiments.systems import random_drive, van_der_pol
 from koopsieve.plots import new_axes, plot_path
+from koopsieve.systems import random_drive, van_der_pol
 
 
 @pytest.fixture(scope="module")

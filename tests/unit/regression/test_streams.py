@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Stream, Trajectories, embed_delays
-from koopsieve.data.origins import Arrays
+from koopsieve.data.streaming.origins import Arrays
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.execution import Serial, Threads
 from koopsieve.regression import TriangularFactor, compress

@@ -1,0 +1,1 @@
+"""Reading: files, frames and named arrays become tables, and tables become episodes."""

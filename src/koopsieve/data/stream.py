@@ -1,0 +1,248 @@
+"""Trajectories too large for memory: the same values as `Trajectories`, read block by block each time they are needed.
+
+Comes in: arrays on disk, Parquet files, Dask collections, or an iterator of chunks. Goes out: a frozen `Stream`, which
+`embed_delays`, the fitting of a dictionary and `compress` take in place of `Trajectories`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data.embedding import embedded_names
+from koopsieve.data.names import complete_names
+from koopsieve.data.reading.tables import Columns
+from koopsieve.data.recorded import Recorded
+from koopsieve.data.streaming.blocks import Origin, Piece, Readable
+from koopsieve.data.streaming.origins import Arrays, Chunks, Embedded, as_chunk
+from koopsieve.data.streaming.samples import checked
+from koopsieve.data.trajectories import Trajectories
+
+BLOCK_ROWS = 16_384  # read at a time while a dictionary is fitted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stream(Recorded):
+    """Episodes of states and inputs that are read when needed and never all at once.
+
+    Parameters
+    ----------
+    origin : Origin
+        Where the samples come from.
+    dt : float
+        Sample time.
+    state_names, input_names : tuple of str
+        One per column.
+    outputs : tuple of int
+        Which state columns are the measured outputs.
+    """
+
+    origin: Origin
+    dt: float
+    state_names: tuple[str, ...]
+    input_names: tuple[str, ...]
+    outputs: tuple[int, ...]
+
+    @classmethod
+    def of(cls, data: Trajectories | Stream) -> Stream:
+        """Return the data as a stream; what is in memory is not copied."""
+        if isinstance(data, Stream):
+            return data
+        origin = Arrays.whole(data.states, data.inputs)
+        return cls(origin, data.dt, data.state_names, data.input_names, data.outputs)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        states: Any,
+        inputs: Any = None,
+        *,
+        dt: float = 1.0,
+        state_names: str | Sequence[str] | None = None,
+        input_names: str | Sequence[str] | None = None,
+    ) -> Stream:
+        """Stream arrays that can be sliced: memory maps, Zarr, HDF5 or Dask arrays.
+
+        Parameters
+        ----------
+        states : array of shape (T, n), or list of them
+            One per episode. Nothing is read yet.
+        inputs : array of shape (T-1, l) or (T, l), or list of them, optional
+        dt, state_names, input_names
+            As for `Trajectories.from_arrays`.
+
+        Raises
+        ------
+        KoopsieveError
+            If shapes do not go together. Samples are checked while they are read.
+
+        Examples
+        --------
+        >>> Stream.from_arrays(np.zeros((1000, 2)), state_names=["p", "q"])
+        Stream(samples 1000, states p, q, inputs none, dt 1)
+        """
+        x = list(states) if isinstance(states, list | tuple) else [states]
+        u = [np.zeros((a.shape[0], 0)) for a in x] if inputs is None else inputs
+        u = list(u) if isinstance(u, list | tuple) else [u]
+        _check_shapes([a.shape for a in x], [a.shape for a in u])
+        names = complete_names(state_names, x[0].shape[1], "state", "x")
+        given = complete_names(input_names, u[0].shape[1], "input", "u")
+        return cls(Arrays.whole(x, u), dt, names, given, tuple(range(len(names))))
+
+    @classmethod
+    def from_parquet(
+        cls,
+        files: Any,
+        states: str | Sequence[str],
+        inputs: str | Sequence[str] = (),
+        *,
+        episode: str | None = None,
+        time: str | None = None,
+        dt: float | None = None,
+    ) -> Stream:
+        """Stream Parquet files.
+
+        Parameters
+        ----------
+        files : path, list of paths, or pyarrow.dataset.Dataset
+            A folder stands for the Parquet files in it, in the order of their names (numbers in them count as numbers).
+        states, inputs : str or sequence of str
+            Columns.
+        episode : str, optional
+            The column that tells episodes apart; an episode may go on in the next file. Left out, each file is one.
+        time : str, optional
+            The column with the time of each sample: its steps must be even, across files too.
+        dt : float, optional
+            Sample time; by default the step of `time`, or 1.
+
+        Raises
+        ------
+        KoopsieveError
+            If a file lacks a column or differs from the first, or an episode's rows are not in order. To know that,
+            the `episode` and `time` columns are read once, here; samples are checked while they are read.
+        """
+        from koopsieve.data.streaming.parquet import parquet_tables
+
+        columns = Columns.named(states, inputs, episode, time)
+        origin = parquet_tables(files, columns, dt)
+        return cls(origin, origin.dt, columns.states, columns.inputs, tuple(range(len(columns.states))))
+
+    @classmethod
+    def from_dask(
+        cls,
+        frame: Any,
+        states: str | Sequence[str],
+        inputs: str | Sequence[str] = (),
+        *,
+        episode: str,
+        time: str | None = None,
+        dt: float = 1.0,
+    ) -> Stream:
+        """Stream a Dask data frame, partition after partition; parameters as for `from_parquet`.
+
+        Order is checked while the frame is read, in every part of it that one worker reads.
+        """
+        from koopsieve.data.streaming.parquet import dask_tables
+
+        columns = Columns.named(states, inputs, episode, time)
+        return cls(
+            dask_tables(frame, columns, dt), dt, columns.states, columns.inputs, tuple(range(len(columns.states)))
+        )
+
+    @classmethod
+    def from_chunks(
+        cls,
+        chunks: Callable[[], Iterable[Any]] | Sequence[Any],
+        *,
+        dt: float = 1.0,
+        state_names: str | Sequence[str] | None = None,
+        input_names: str | Sequence[str] | None = None,
+    ) -> Stream:
+        """Stream what an iterator yields.
+
+        Parameters
+        ----------
+        chunks : callable, or sequence
+            Called without arguments it returns a fresh iterator each time (a generator function does), because fitting
+            a dictionary and compressing each read all data. Every chunk is (episode, states) or (episode, states,
+            inputs); chunks with the same episode follow one another.
+        dt, state_names, input_names
+            As for `Trajectories.from_arrays`.
+
+        Examples
+        --------
+        >>> def record():
+        ...     for hour in range(3):
+        ...         yield "ship 1", np.full((3600, 2), hour)
+        >>> Stream.from_chunks(record, dt=1.0).state_names
+        ('x1', 'x2')
+        """
+        if isinstance(chunks, Iterator):
+            raise KoopsieveError(
+                "chunks must be readable more than once. Got an iterator, which is used up after one pass: pass the "
+                "function that makes it (for example the generator function itself, without calling it), or a list."
+            )
+        again = chunks if callable(chunks) else chunks.__iter__
+        first = next(iter(again()), None)
+        if first is None:
+            raise KoopsieveError("There are no chunks. Expected at least one (episode, states).")
+        _, x, u = as_chunk(first)
+        names = complete_names(state_names, x.shape[1], "state", "x")
+        given = complete_names(input_names, u.shape[1], "input", "u")
+        return cls(Chunks(again), dt, names, given, tuple(range(len(names))))
+
+    @property
+    def n_samples(self) -> int | None:
+        """How many samples there are (before delays cost some), if that is known without reading them."""
+        return self.origin.n_samples
+
+    def embedded(self, states: int, inputs: int) -> Stream:
+        """Return the stream with delays; use `embed_delays`, which checks."""
+        names = embedded_names(self.state_names, self.input_names, states, inputs)
+        return replace(self, origin=Embedded(self.origin, states, inputs), state_names=names)
+
+    def state_blocks(self) -> Iterator[FloatArray]:
+        """Yield all states, block by block."""
+        for piece in self.pieces(BLOCK_ROWS):
+            for block in piece.blocks:
+                yield block.states
+
+    def pieces(self, rows: int) -> Iterator[Piece]:
+        """Yield the pieces of all episodes, their samples checked."""
+        return checked(self.origin.pieces(rows), self.state_names, self.input_names)
+
+    def parts(self, count: int, reach: int) -> list[Part]:
+        """Return up to `count` parts that can be read independently; see `Origin.parts`."""
+        return [Part(part, self.state_names, self.input_names) for part in self.origin.parts(count, reach)]
+
+    def _counts(self) -> dict[str, str]:
+        """Return how many samples there are, as it is shown."""
+        return {"samples": "not known yet" if self.n_samples is None else str(self.n_samples)}
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What one worker reads of a stream."""
+
+    readable: Readable
+    state_names: tuple[str, ...]
+    input_names: tuple[str, ...]
+
+    def pieces(self, rows: int) -> Iterator[Piece]:
+        """Yield the pieces, their samples checked."""
+        return checked(self.readable.pieces(rows), self.state_names, self.input_names)
+
+
+def _check_shapes(states: Sequence[tuple[int, ...]], inputs: Sequence[tuple[int, ...]]) -> None:
+    if not states or any(len(shape) != 2 for shape in (*states, *inputs)):
+        raise KoopsieveError(f"Arrays must have shape (samples, columns), at least one. Got {[*states, *inputs]}.")
+    alike = len(inputs) == len(states) and len({n for _, n in states}) == len({width for _, width in inputs}) == 1
+    if not alike or any(rows not in (T, T - 1) for (T, _), (rows, _) in zip(states, inputs, strict=True)):
+        raise KoopsieveError(
+            f"Every episode needs states (T, {states[0][1]}) and inputs with T or T-1 rows, of the same columns as the "
+            f"first. Got states {list(states)} and inputs {list(inputs)}."
+        )

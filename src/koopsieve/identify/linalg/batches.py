@@ -1,0 +1,138 @@
+"""Many small linear systems at once: targets with active sets of similar size are gathered into padded stacks.
+
+A stack fits the processor's cache; `stacks` has the linear algebra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.identify.linalg.standardise import StandardProblem
+
+CACHE = 1 << 17  # numbers per stack
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some targets and their active regressors, padded to the length of the longest.
+
+    Parameters
+    ----------
+    problem : StandardProblem
+        What they belong to.
+    targets : array of int, shape (n,)
+        Which targets.
+    places : array of int, shape (n, k)
+        Where the active regressors of each target lie in a (regressors, targets) array, counted target by target.
+    real : array of bool, shape (n, k)
+        False for the padding, whose places are any.
+    """
+
+    problem: StandardProblem
+    targets: IndexArray
+    places: IndexArray
+    real: BoolArray
+
+    @cached_property
+    def full(self) -> bool:
+        """Whether nothing is padding."""
+        return bool(self.real.all())
+
+    @cached_property
+    def index(self) -> IndexArray:
+        """Active regressors of each target, shape (n, k); any in the padding."""
+        index: IndexArray = self.places % len(self.problem.gram)
+        return index
+
+    @cached_property
+    def framed(self) -> IndexArray:
+        """`index` with one more than the last regressor in the padding: the zeros of `StandardProblem.framed_gram`."""
+        return self.index if self.full else np.where(self.real, self.index, len(self.problem.gram))
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """G over the active regressors, shape (n, k, k), but for its diagonal; zero in the padding."""
+        flat = self.framed[:, :, None] * (len(self.problem.gram) + 1) + self.framed[:, None, :]  # faster than two
+        gram: FloatArray = self.problem.framed_gram.take(flat)
+        return gram
+
+    def system(self, ridge: FloatArray) -> FloatArray:
+        """Return G + D over the active regressors; in the padding, an identity. It is valid until the next call."""
+        diagonal = self.problem.energy[self.index] + ridge
+        np.einsum("nkk->nk", self.gram)[:] = diagonal if self.full else np.where(self.real, diagonal, 1.0)
+        return self.gram
+
+    def only(self, number: int) -> Batch:
+        """Return the batch of one of the targets."""
+        return Batch(self.problem, self.targets[[number]], self.places[[number]], self.real[[number]])
+
+    def gather(self, values: FloatArray, padding: float) -> FloatArray:
+        """Return the entries of a (regressors, targets) array that belong to the active regressors, shape (n, k)."""
+        gathered: FloatArray = values.T.ravel().take(self.places)
+        return gathered if self.full else np.where(self.real, gathered, padding)
+
+    def scatter(self, into: FloatArray | BoolArray, values: FloatArray | BoolArray) -> None:
+        """Write (n, k) values back to where they belong."""
+        if self.full:
+            into.T.put(self.places, values)
+        else:
+            into.T.put(self.places[self.real], values[self.real])
+
+    def gram_rows(self) -> FloatArray:
+        """Return the active regressors' rows of G, shape (n, k, p); zero in the padding."""
+        rows: FloatArray = self.problem.framed_gram[:, :-1][self.framed]
+        return rows
+
+    def later(self, k: int) -> FloatArray:
+        """Return G between each target's k-th active regressor and those after it, shape (·, n)."""
+        row = self._columns[k] * (len(self.problem.gram) + 1)
+        later: FloatArray = self.problem.framed_gram.take(self._columns[k + 1 :] + row)
+        return later
+
+    @cached_property
+    def _columns(self) -> IndexArray:
+        return np.ascontiguousarray(self.framed.T)
+
+
+def batches(
+    problem: StandardProblem,
+    active: BoolArray,
+    width: int | None = None,
+    first: FloatArray | None = None,
+    numbers: int = CACHE,
+) -> Iterator[Batch]:
+    """Split the targets that have anything active into stacks of similar size.
+
+    Parameters
+    ----------
+    problem : StandardProblem
+        p regressors, q targets.
+    active : array of bool, shape (p, q)
+        Active regressors of each target.
+    width : int, optional
+        Numbers per target and active regressor in the stack; the number of active regressors itself by default.
+    first : array, shape (p, q), optional
+        Each target's regressors are put in decreasing order of this; in order of their index by default.
+    numbers : int
+        Numbers per stack.
+    """
+    p, q = active.shape
+    places = np.flatnonzero(active.T)
+    target = places // p
+    if first is not None:
+        places = places[np.lexsort((-first.T.ravel()[places], target))]
+    size = np.bincount(target, minlength=q)
+    begin = np.cumsum(size) - size
+    order = np.argsort(size, kind="stable")
+    order = order[size[order] > 0]
+    while order.size:
+        k = int(size[order[-1]])
+        count = max(numbers // (k * (width or k)), 1)
+        targets, order = order[-count:], order[:-count]
+        real = np.arange(k) < size[targets, None]
+        yield Batch(problem, targets, places[np.where(real, begin[targets, None] + np.arange(k), 0)], real)

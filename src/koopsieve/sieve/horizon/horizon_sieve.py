@@ -1,0 +1,246 @@
+"""The horizon sieve: spike and slab with one inclusion flag per observable, shared by all outputs at several horizons.
+
+Beyond the paper. One step ahead is almost the identity when sampling is fast, and on a rich dictionary every kernel's
+own regression needs several others. So the outputs y[k+h] themselves, h in a set of horizons, are regressed on φ(x[k])
+and the inputs in between: t = Σ_i γ_i β_{i,t} φ_i + inputs + noise_t. Each target has its own noise and weights, with
+the paper's priors; the flag γ_i is common to all. In come statistics compressed with `horizons`, out comes a
+`HorizonEstimate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.execution import Progress, one_blas_thread, silent
+from koopsieve.identify.estimate import Status
+from koopsieve.identify.prior import SpikeSlabPrior
+from koopsieve.regression import RegressionStatistics, required_ahead
+from koopsieve.sieve.horizon.posterior import HorizonPosterior
+from koopsieve.sieve.horizon.problem import horizon_problem, own_observables
+from koopsieve.sieve.horizon.search import FlagSearch, by_size
+
+
+@dataclass(frozen=True, eq=False)
+class HorizonEstimate:
+    """A set of observables on which the outputs at all horizons depend, with what is known about it.
+
+    Parameters
+    ----------
+    retained : array of int
+        Indices of the observables kept, increasing; the outputs' own are always among them.
+    inclusion : array, shape (L,)
+        Probability of each observable's flag given the other flags, weights and precisions integrated over.
+    noise_precision : array, shape (len(horizons), len(outputs))
+        Expected noise precision of the direct prediction, in the data's own units.
+    elbo : float
+        Lower bound of the evidence, each target weighted as `HorizonSieve.emphasis` says.
+    trace : tuple of float
+        The bound after every accepted move; it never falls. One value where a size was asked for.
+    status : Status
+        How the search ended.
+    agreement : int
+        How many of the two starts (everything in, only the outputs in) ended at this set.
+    observables, outputs : tuple of str
+        Names.
+    horizons : tuple of int
+        Steps ahead.
+    """
+
+    retained: IndexArray
+    inclusion: FloatArray
+    noise_precision: FloatArray
+    elbo: float
+    trace: tuple[float, ...]
+    status: Status
+    agreement: int
+    observables: tuple[str, ...]
+    outputs: tuple[str, ...]
+    horizons: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of observables kept."""
+        return len(self.retained)
+
+    @property
+    def retained_names(self) -> tuple[str, ...]:
+        """Names of the observables kept."""
+        return tuple(self.observables[i] for i in self.retained)
+
+
+@dataclass(frozen=True)
+class HorizonSieve:
+    """Spike and slab with flags shared by all outputs and horizons.
+
+    `identify` finds the set that the evidence favours; `sizes` finds the best set of each size that is asked for.
+    The flags of q are certain (in or out), the weights have a full covariance given the flags, and the search maximises
+    the resulting closed-form bound: from everything in towards few and from few towards more, with exchanges, the
+    better of the two kept. Observables and targets are brought to unit mean square inside, so units do not matter.
+    Inputs between now and the horizon are always in and integrated over.
+
+    Parameters
+    ----------
+    prior : SpikeSlabPrior
+        a, b, c, d as for `SpikeSlab`; e/f (or `odds`, `always`, `expected_size`) are the prior odds of a flag, and
+        `worth`, zero here, is the share of noise power it must explain on average over the targets.
+    emphasis : float
+        The evidence of the targets at horizon h is weighted in proportion to h to this power. 0 treats all horizons
+        alike, which mostly speaks for the short ones, where noise is small and differences are certain; raising it
+        favours sets that predict far ahead. The default was set by `benchmarks/reduction.py`.
+    rounds : int
+        Updates of weights and precisions after every move.
+    tries : int
+        Newcomers tried for each exchange; raising it finds better sets, more slowly.
+    exchanges : int
+        Accepted exchanges at most, for each size in `sizes`.
+    max_moves : int
+        Accepted moves at most in `identify`.
+    """
+
+    prior: SpikeSlabPrior = field(default_factory=lambda: SpikeSlabPrior(worth=0.0))
+    emphasis: float = 1.0
+    rounds: int = 2
+    tries: int = 5
+    exchanges: int = 20
+    max_moves: int = 1000
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.emphasis):
+            raise KoopsieveError(f"emphasis must be a finite number, such as 0, 0.5 or 1. Got {self.emphasis}.")
+        if min(self.rounds, self.tries, self.max_moves) < 1 or self.exchanges < 0:
+            raise KoopsieveError(
+                "rounds, tries and max_moves must be at least 1, exchanges at least 0. Got "
+                f"rounds={self.rounds}, tries={self.tries}, max_moves={self.max_moves}, exchanges={self.exchanges}."
+            )
+
+    def identify(self, statistics: RegressionStatistics) -> HorizonEstimate:
+        """Find the observables that the evidence favours, given the prior odds.
+
+        Parameters
+        ----------
+        statistics : RegressionStatistics
+            Compressed with `horizons`.
+
+        Returns
+        -------
+        HorizonEstimate
+
+        Raises
+        ------
+        KoopsieveError
+            If the statistics hold no horizons.
+        """
+        search = self._search(statistics)
+        with one_blas_thread():
+            ends = [search.climb(start, self.max_moves) for start in (search.dense(), search.sparse())]
+        best, trace = max(ends, key=lambda end: end[1][-1])
+        agreement = sum(set(end.kept.tolist()) == set(best.kept.tolist()) for end, _ in ends)
+        status = Status.MAX_SWEEPS if len(trace) > self.max_moves else Status.SETTLED
+        return _estimate(search, statistics, best, trace, status, agreement)
+
+    def sizes(
+        self, statistics: RegressionStatistics, sizes: Sequence[int], progress: Progress = silent
+    ) -> tuple[HorizonEstimate, ...]:
+        """Find the best set of each size: the path of the prior odds from generous to strict, by where it leads.
+
+        Sets are warm-started from one another. Sizes below the number of outputs or above that of observables are
+        brought to those ends.
+
+        Parameters
+        ----------
+        statistics : RegressionStatistics
+            Compressed with `horizons`.
+        sizes : sequence of int
+            How many observables to keep, the outputs' own included.
+        progress : Progress
+            Shows how far along the search is.
+
+        Returns
+        -------
+        tuple of HorizonEstimate
+            One per different size, the smallest first.
+        """
+        search = self._search(statistics)
+        least = int(np.sum(np.isinf(search.log_odds)))
+        wanted = sorted({int(np.clip(size, max(least, 1), search.problem.observables)) for size in sizes})
+        with one_blas_thread():
+            found = by_size(search, wanted, progress)
+        return tuple(
+            _estimate(search, statistics, found[size], (search.bound(found[size]),), Status.SETTLED, 1)
+            for size in wanted
+        )
+
+    def path(
+        self, statistics: RegressionStatistics, steps: int, progress: Progress = silent
+    ) -> tuple[HorizonEstimate, ...]:
+        """Find the best sets of about `steps` sizes: see `path_sizes`."""
+        least, most = int(np.sum(own_observables(required_ahead(statistics)))), len(statistics.observables)
+        return self.sizes(statistics, path_sizes(max(least, 1), most, steps), progress)
+
+    def _search(self, statistics: RegressionStatistics) -> FlagSearch:
+        ahead = required_ahead(statistics)
+        problem = horizon_problem(statistics, self.emphasis)
+        log_odds = self.prior.log_odds(ahead.observables, float(np.sum(problem.rows)))
+        log_odds[own_observables(ahead)] = np.inf
+        shapes = (self.prior.a, self.prior.b, self.prior.c, self.prior.d)
+        return FlagSearch(problem, shapes, log_odds, self.rounds, self.tries, self.exchanges)
+
+
+def path_sizes(least: int, most: int, steps: int) -> tuple[int, ...]:
+    """Return `steps` sizes, evenly spaced in their logarithm from the outputs to all, a quarter of all among them.
+
+    Small sizes cannot be closer than one apart, so the spacing is made finer until there are as many as asked for.
+
+    Examples
+    --------
+    >>> path_sizes(2, 120, 7)
+    (2, 4, 8, 15, 30, 60, 120)
+    >>> path_sizes(1, 6, 20)
+    (1, 2, 3, 4, 5, 6)
+    """
+    steps = min(steps, most - least + 1)
+    for finer in range(steps, 20 * steps):
+        sizes = _spaced(least, most, finer)
+        if len(sizes) >= steps:
+            return sizes
+    return tuple(range(least, most + 1))
+
+
+def _spaced(least: int, most: int, count: int) -> tuple[int, ...]:
+    """Return the different ones of `count` sizes in even ratios, with a quarter of `most` if there is room for it."""
+    quarter = most // 4
+    if quarter <= least or count < 3:
+        spaced = np.geomspace(least, most, count)
+    else:
+        above = round((count - 1) * np.log(most / quarter) / np.log(most / least))
+        above = min(max(above, 1), count - 2)
+        spaced = np.append(np.geomspace(least, quarter, count - above), np.geomspace(quarter, most, above + 1))
+    return tuple(sorted({round(size) for size in spaced}))
+
+
+def _estimate(
+    search: FlagSearch,
+    statistics: RegressionStatistics,
+    posterior: HorizonPosterior,
+    trace: tuple[float, ...],
+    status: Status,
+    agreement: int,
+) -> HorizonEstimate:
+    ahead = required_ahead(statistics)
+    precision = posterior.rho / search.problem.target_scale**2
+    return HorizonEstimate(
+        retained=np.sort(posterior.kept),
+        inclusion=search.inclusion(posterior),
+        noise_precision=precision.reshape(len(ahead.horizons), len(ahead.outputs)),
+        elbo=trace[-1],
+        trace=trace,
+        status=status,
+        agreement=agreement,
+        observables=ahead.observables,
+        outputs=ahead.outputs,
+        horizons=ahead.horizons,
+    )

@@ -1,0 +1,167 @@
+"""The paper's error, against plain loops and worked by hand; noise of a given level."""
+
+import numpy as np
+import pytest
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Trajectories, embed_delays
+from koopsieve.dictionary import Constant, Monomials, States
+from koopsieve.evaluate.metrics import add_noise, condition_number, horizon_nmse, nmse, snr_db
+from koopsieve.regression import compress, design_diagnostics
+from tests.reference.literal_prediction import horizon_nmse as literal_horizon_nmse
+from tests.reference.pendulum import least_squares_model, simulate_pendulum
+
+
+def test_nmse_by_hand():
+    assert nmse([1.0, 2.0, 3.0], [1.0, 2.0, 4.0]).tolist() == [0.5]
+    assert nmse([[0.0, 1.0], [2.0, 5.0]], [[1.0, 3.0], [1.0, 3.0]]).tolist() == [1.0, 1.0]
+
+
+def test_nmse_does_not_depend_on_units():
+    rng = np.random.default_rng(0)
+    true, predicted = rng.normal(size=(2, 50, 3))
+    scale, offset = np.array([1e-6, 3.0, 1e9]), np.array([1.0, -5.0, 0.0])
+    moved = nmse(true * scale + offset, predicted * scale + offset)
+    np.testing.assert_allclose(moved, nmse(true, predicted), rtol=1e-6)
+
+
+def test_a_constant_true_column():
+    true = np.full((7, 2), 0.1)
+    assert nmse(true, true + np.array([0.0, 1e-9])).tolist() == [0.0, np.inf]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
+def test_predictions_that_are_no_numbers_give_inf(value):
+    assert nmse([[1.0, 1.0], [2.0, 3.0]], [[value, 1.0], [2.0, 3.0]]).tolist() == [np.inf, 0.0]
+
+
+@pytest.mark.parametrize("true, predicted", [([1.0], [[1.0]]), ([1.0, 2.0], [1.0]), ([], []), (1.0, 1.0)])
+def test_shapes_that_do_not_fit_are_refused(true, predicted):
+    with pytest.raises(KoopsieveError, match="same shape"):
+        nmse(true, predicted)
+    with pytest.raises(KoopsieveError, match="same shape"):
+        snr_db(true, predicted)
+
+
+def test_a_true_value_that_is_no_number_is_refused():
+    with pytest.raises(KoopsieveError, match="Got 1 samples"):
+        nmse([1.0, np.nan], [1.0, 2.0])
+
+
+def model_of(trajectories, scale=1.0):
+    return least_squares_model(trajectories, States() + Constant() + Monomials(degree=3), scale)
+
+
+@pytest.mark.parametrize("inputs", [0, 2])
+@pytest.mark.parametrize("relift", [False, True])
+@pytest.mark.parametrize("with_truth", [False, True])
+def test_horizon_nmse_is_that_of_plain_loops(inputs, relift, with_truth, monkeypatch):
+    clean = simulate_pendulum([40, 9, 30], inputs)
+    noisy = add_noise(clean, 40, rng=1)
+    model = model_of(noisy)
+    monkeypatch.setattr("koopsieve.model.prediction._CHUNK_BYTES", 7 * 8 * len(model.A))
+    truth = clean if with_truth else None
+    found = horizon_nmse(model, noisy, [5, 1, 12, 5], truth=truth, relift=relift)
+    judge = literal_horizon_nmse(model, noisy, [5, 1, 12, 5], truth=truth, relift=relift)
+    assert list(found) == ["x1", "x2"]
+    for name in found:
+        np.testing.assert_allclose(found[name], judge[name], rtol=1e-8)
+
+
+def test_one_step_is_the_papers_one_step_error():
+    data = simulate_pendulum([60], 1)
+    model = model_of(data)
+    predicted = model.predict(data.states[0][:-1], data.inputs[0][:, None, :], horizon=1)[:, 0]
+    found = horizon_nmse(model, data, [1])
+    expected = nmse(data.states[0][1:], predicted)  # of x1, which is predicted exactly, it is rounding
+    np.testing.assert_allclose([found["x1"][0], found["x2"][0]], expected, rtol=1e-9, atol=1e-24)
+
+
+@pytest.mark.parametrize("relift", [False, True])
+def test_divergence_gives_inf_and_no_warning(relift):
+    data = simulate_pendulum([60], 0)
+    model = model_of(data, scale=1e30)
+    for errors in horizon_nmse(model, data, [1, 50], relift=relift).values():
+        assert np.isfinite(errors[0])
+        assert errors[1] == np.inf
+
+
+def test_delayed_copies_are_not_scored():
+    data = embed_delays(simulate_pendulum([60], 1), states=2, inputs=1)
+    assert list(horizon_nmse(model_of(data), data, [1, 4])) == ["x1", "x2"]
+
+
+def test_truth_must_be_of_the_same_shape():
+    data = simulate_pendulum([30, 20], 0)
+    model = model_of(data)
+    with pytest.raises(KoopsieveError, match="same episodes and states"):
+        horizon_nmse(model, data, [1], truth=data.subset([0]))
+    with pytest.raises(KoopsieveError, match="longest has 30"):
+        horizon_nmse(model, data, [1, 30])
+
+
+def test_noise_has_the_asked_level_in_every_column():
+    rng = np.random.default_rng(0)
+    clean = rng.normal(size=(200_000, 3)) * [1e-3, 1.0, 1e4] + [5.0, 0.0, -1e5]
+    np.testing.assert_allclose(snr_db(clean, add_noise(clean, 20.0, rng)), 20.0, atol=0.05)
+    noise = add_noise(clean, 20.0, rng) - clean
+    assert np.abs(np.corrcoef(noise.T) - np.eye(3)).max() < 0.02
+
+
+def test_noise_on_trajectories_is_one_level_for_all_episodes():
+    clean = Trajectories.from_arrays([np.sin(np.arange(30_000.0)), 3 + 0.1 * np.sin(np.arange(20_000.0))])
+    noisy = add_noise(clean, 10.0, 0)
+    deviations = [np.std(y - x) for x, y in zip(clean.states, noisy.states, strict=True)]
+    expected = np.concatenate(clean.states).std() * 10**-0.5
+    np.testing.assert_allclose(deviations, expected, rtol=0.02)
+    np.testing.assert_allclose(snr_db(np.concatenate(clean.states), np.concatenate(noisy.states)), 10.0, atol=0.05)
+
+
+def test_noise_is_repeatable_and_leaves_the_rest():
+    clean = simulate_pendulum([30], 1)
+    one, two = add_noise(clean, 20, 3), add_noise(clean, 20, np.random.default_rng(3))
+    assert np.array_equal(one.states[0], two.states[0])
+    assert one.inputs is clean.inputs
+    assert np.array_equal(add_noise(clean, np.inf, 3).states[0], clean.states[0])
+
+
+def test_noise_that_makes_no_sense_is_refused():
+    with pytest.raises(KoopsieveError, match="decibels"):
+        add_noise(np.ones((3, 1)), np.nan, 0)
+    with pytest.raises(KoopsieveError, match="then embed delays"):
+        add_noise(embed_delays(simulate_pendulum([30], 0), states=1), 20, 0)
+
+
+def test_snr_without_noise_or_signal():
+    assert snr_db([[1.0, 1.0, 2.0], [2.0, 1.0, 2.0]], [[1.0, 1.5, 2.0], [2.0, 1.0, 2.0]]).tolist() == [
+        np.inf,
+        -np.inf,
+        np.inf,
+    ]
+
+
+def test_condition_number():
+    matrix = np.random.default_rng(0).normal(size=(5, 3))
+    assert condition_number(matrix) == pytest.approx(np.linalg.cond(matrix))
+    assert condition_number(np.zeros((2, 2))) == np.inf
+    assert condition_number(np.diag([1.0, 0.0])) == np.inf
+    assert condition_number(np.array([[np.nan]])) == np.inf
+
+
+def test_design_diagnostics_see_through_units_and_find_copies():
+    data = simulate_pendulum([300], 1)
+    dictionary = (States() + Constant() + Monomials(degree=2)).fit(data)
+    lifted = np.hstack([dictionary(data.states[0][:-1]), data.inputs[0]])
+    found = design_diagnostics(compress(data, dictionary))
+    assert (found.columns, found.rank, found.full_rank) == (7, 7, True)
+    assert found.condition_number == pytest.approx(np.linalg.cond(lifted / np.linalg.norm(lifted, axis=0)), rel=1e-9)
+
+    x = data.states[0]
+    rescaled = Trajectories.from_arrays(x * [1e-8, 1e6], data.inputs[0])
+    scaled = design_diagnostics(compress(rescaled, (States() + Constant() + Monomials(degree=2)).fit(rescaled)))
+    assert scaled.condition_number == pytest.approx(found.condition_number, rel=1e-6)
+
+    copied = Trajectories.from_arrays(np.column_stack([x, x[:, 0] + x[:, 1]]), data.inputs[0])
+    found = design_diagnostics(compress(copied, States().fit(copied)))
+    assert (found.columns, found.rank, found.full_rank) == (4, 3, False)
+    assert found.condition_number > 1e14

@@ -1,0 +1,291 @@
+"""The horizon sieve: its bound against an oracle, its search against all subsets, what must not change its answer."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from koopsieve import HorizonSieve, SpikeSlabPrior, States, Trajectories, compress
+from koopsieve._types import KoopsieveError
+from koopsieve.dictionary import Function
+from koopsieve.identify.estimate import Status
+from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor
+from koopsieve.sieve.horizon.posterior import (
+    _solved,
+    first_posterior,
+    newcomers,
+    settle_weights,
+    with_newcomer,
+)
+from koopsieve.sieve.horizon.problem import JITTER, horizon_problem
+from koopsieve.sieve.horizon.removal import removal_gains, without, without_least
+from koopsieve.sieve.horizon.search import FlagSearch
+from tests.reference.literal_horizon import bound_of_target, direct_data, residual
+
+SHAPES = (1e-3, 1e-10, 1e-3, 1e-6)
+
+
+def waves(x, number):
+    """Observables that overlap, some of them useless."""
+    columns = [np.sin((1 + i / 4) * x[:, i % 2] + i) for i in range(number)]
+    return np.stack(columns, axis=1)
+
+
+def measured(seed=0, samples=400, inputs=1):
+    """Return a noisy nonlinear oscillator, driven or not."""
+    rng = np.random.default_rng(seed)
+    u = rng.normal(size=(samples - 1, inputs))
+    x = np.zeros((samples, 2))
+    x[0] = rng.normal(size=2)
+    for k in range(samples - 1):
+        push = 0.3 * u[k, 0] if inputs else 0.0
+        x[k + 1] = [x[k, 0] + 0.2 * x[k, 1], x[k, 1] - 0.2 * np.sin(2 * x[k, 0]) - 0.05 * x[k, 1] + push]
+    x += 0.01 * rng.normal(size=x.shape)
+    return Trajectories.from_arrays(x, u if inputs else None)
+
+
+def candidates(number=8):
+    return States() + Function(lambda x: waves(x, number), names=[f"w{i}" for i in range(number)])
+
+
+def statistics(seed=0, inputs=1, number=8, horizons=(1, 3, 6), samples=400):
+    data = measured(seed, samples, inputs)
+    return compress(data, candidates(number).fit(data), horizons=horizons)
+
+
+def planted(seed, candidates=12, active=3, rows=300, horizons=(1, 4), outputs=2, inputs=1, noise=0.1):
+    """Return statistics of random regressions in which only some observables matter, and which those are."""
+    rng = np.random.default_rng(seed)
+    between = inputs * max(horizons)
+    design = rng.normal(size=(rows, candidates + between))
+    design[:, :candidates] += 0.7 * rng.normal(size=(rows, 1))
+    support = rng.choice(np.arange(outputs, candidates), active, replace=False)
+    targets = []
+    for h in horizons:
+        weights = np.zeros((candidates + between, outputs))
+        weights[support] = rng.choice([-1, 1], size=(active, outputs)) * rng.uniform(0.5, 1, size=(active, outputs))
+        weights[candidates : candidates + inputs * h] = rng.normal(size=(inputs * h, outputs))
+        targets.append(design @ weights + noise * rng.normal(size=(rows, outputs)))
+    names = tuple(f"y{j}" for j in range(outputs)) + tuple(f"o{i}" for i in range(outputs, candidates))
+    factor = TriangularFactor.empty(design.shape[1], outputs * len(horizons)).absorb(design, np.hstack(targets))
+    drive = tuple(f"u{j}" for j in range(inputs))
+    ahead = HorizonStatistics(factor, names, drive, names[:outputs], horizons)
+    one_step = TriangularFactor.empty(candidates + inputs, candidates)
+    return RegressionStatistics(one_step, names, drive, ahead), set(support.tolist())
+
+
+@pytest.mark.parametrize("inputs", [0, 1, 2])
+def test_the_problem_is_the_regression_on_what_the_inputs_leave(inputs):
+    rng = np.random.default_rng(1)
+    x, u = rng.normal(size=(120, 2)), rng.normal(size=(119, inputs))
+    data = Trajectories.from_arrays(x, u if inputs else None)
+    phi = candidates(4).fit(data)
+    problem = horizon_problem(compress(data, phi, horizons=(1, 3)), emphasis=0.0)
+    lifted = phi(x)
+    scale = np.sqrt(np.mean(lifted[:117] ** 2, axis=0))
+    for h, (design, between, targets) in enumerate(direct_data(x, u, lifted, [0, 1], (1, 3))):
+        X, T = residual(design / scale, between), residual(targets / np.sqrt(np.mean(targets**2, axis=0)), between)
+        for j in range(2):
+            t = 2 * h + j
+            gram = problem.gram[problem.group[t]] - JITTER * 117 * np.eye(6)
+            np.testing.assert_allclose(gram, X.T @ X, atol=1e-9)
+            np.testing.assert_allclose(problem.projected[t], X.T @ T[:, j], atol=1e-9)
+            np.testing.assert_allclose(problem.power[t], T[:, j] @ T[:, j])
+            assert problem.rows[t] == 117 - between.shape[1]
+
+
+def test_the_bound_is_the_sum_of_its_terms():
+    data = measured(samples=120)
+    phi = candidates(4).fit(data)
+    problem = horizon_problem(compress(data, phi, horizons=(1, 3)), emphasis=1.0)
+    kept = np.array([0, 1, 4])
+    posterior = first_posterior(problem, SHAPES, kept, 3)
+    lifted = phi(data.states[0])
+    scale = np.sqrt(np.mean(lifted[:117] ** 2, axis=0))
+    expected = 0.0
+    for h, (design, between, targets) in enumerate(direct_data(data.states[0], data.inputs[0], lifted, [0, 1], (1, 3))):
+        X, T = residual(design / scale, between), residual(targets / np.sqrt(np.mean(targets**2, axis=0)), between)
+        X = np.vstack([X, np.sqrt(JITTER * 117) * np.eye(6)])[:, kept]
+        for j in range(2):
+            t = 2 * h + j
+            target = np.append(T[:, j], np.zeros(6))
+            q = posterior.mean[t], posterior.covariance[t], posterior.alpha[t], posterior.rho[t]
+            expected += problem.weight[t] * bound_of_target(X, target, 117 - between.shape[1], SHAPES, *q)
+    np.testing.assert_allclose(posterior.evidence, expected, rtol=1e-9)
+
+
+@given(seed=st.integers(0, 10**6), inputs=st.integers(0, 2))
+@settings(max_examples=15)
+def test_updates_of_a_set_never_lower_its_bound(seed, inputs):
+    stats, _ = planted(seed, inputs=inputs)
+    problem = horizon_problem(stats, 0.5)
+    posterior = first_posterior(problem, SHAPES, np.arange(6), 1)
+    for _ in range(8):
+        again = settle_weights(problem, SHAPES, posterior, 1)
+        assert again.evidence >= posterior.evidence - 1e-9 * abs(posterior.evidence)
+        posterior = again
+
+
+def test_taking_out_and_putting_in_are_exact_given_the_precisions():
+    problem = horizon_problem(statistics(), 0.5)
+    full = first_posterior(problem, SHAPES, np.array([0, 1, 3, 5, 8]), 3)
+    fewer = without(full, 2)
+    solved = _solved(problem, SHAPES, fewer.kept, fewer.alpha, fewer.rho)
+    np.testing.assert_allclose(fewer.mean, solved.mean, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(fewer.covariance, solved.covariance, rtol=1e-6, atol=1e-12)
+    more = with_newcomer(full, newcomers(problem, SHAPES, full), 4)
+    solved = _solved(problem, SHAPES, more.kept, more.alpha, more.rho)
+    np.testing.assert_allclose(more.mean, solved.mean, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(more.covariance, solved.covariance, rtol=1e-6, atol=1e-12)
+
+
+def test_a_run_of_removals_is_one_removal_after_another():
+    problem = horizon_problem(statistics(), 0.5)
+    full = first_posterior(problem, SHAPES, np.arange(problem.observables), 4)
+    odds = np.zeros(problem.observables)
+    odds[:2] = np.inf  # the outputs stay
+    step_by_step = full
+    for _ in range(3):
+        gains = removal_gains(problem, SHAPES, step_by_step) - odds[step_by_step.kept]
+        step_by_step = without(step_by_step, int(np.argmax(gains)))
+    at_once = without_least(problem, SHAPES, full, odds, 3, -np.inf)
+    assert at_once.kept.tolist() == step_by_step.kept.tolist()
+    for name in ("mean", "covariance", "alpha", "squared_error"):
+        np.testing.assert_allclose(getattr(at_once, name), getattr(step_by_step, name), rtol=1e-7, atol=1e-12)
+    assert without_least(problem, SHAPES, full, odds, 3, np.inf) is full
+
+
+@given(seed=st.integers(0, 10**6), inputs=st.integers(0, 2))
+@settings(max_examples=15)
+def test_the_bound_never_falls_on_the_way_and_the_planted_observables_are_found(seed, inputs):
+    stats, support = planted(seed, inputs=inputs)
+    found = HorizonSieve().identify(stats)
+    assert np.all(np.diff(found.trace) > 0)
+    assert found.status is Status.SETTLED
+    assert set(found.retained.tolist()) == support | {0, 1}
+    assert found.elbo == found.trace[-1]
+    free = np.arange(2, 12)
+    assert np.all((found.inclusion[free] > 0.5) == np.isin(free, found.retained))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("inputs", [0, 1])
+def test_the_set_of_each_size_is_the_best_of_all_sets(seed, inputs):
+    stats = statistics(seed, inputs)
+    sieve = HorizonSieve()
+    problem = horizon_problem(stats, sieve.emphasis)
+    for found in sieve.sizes(stats, [3, 4, 5]):
+        best = max(
+            (
+                first_posterior(problem, SHAPES, np.array([0, 1, *rest]), 40)
+                for rest in combinations(range(2, 10), found.size - 2)
+            ),
+            key=lambda posterior: posterior.evidence,
+        )
+        assert found.retained.tolist() == sorted(best.kept.tolist())
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_units_do_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    stats, _ = planted(seed, noise=0.5)
+    ahead = stats.ahead
+    columns = 10 ** rng.uniform(-5, 5, size=len(ahead.factor.R))
+    targets = 10 ** rng.uniform(-5, 5, size=ahead.factor.S.shape[1])
+    factor = TriangularFactor(
+        ahead.factor.R * columns, ahead.factor.S * targets, ahead.factor.leftover * targets**2, ahead.factor.rows
+    )
+    other = replace(stats, ahead=replace(ahead, factor=factor))
+    before, after = HorizonSieve().identify(stats), HorizonSieve().identify(other)
+    assert before.retained.tolist() == after.retained.tolist()
+    np.testing.assert_allclose(before.inclusion, after.inclusion, atol=1e-6)
+    np.testing.assert_allclose(before.elbo, after.elbo, rtol=1e-9)
+    np.testing.assert_allclose(before.noise_precision.ravel() / targets**2, after.noise_precision.ravel(), rtol=1e-6)
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_permuting_the_dictionary_permutes_the_answer(seed):
+    order = np.random.default_rng(seed).permutation(12)
+    stats, _ = planted(seed, noise=0.5)
+    ahead = stats.ahead
+    columns = np.append(order, np.arange(12, len(ahead.factor.R)))
+    names = tuple(ahead.observables[i] for i in order)
+    turned = replace(ahead, factor=ahead.factor.select(columns, np.arange(ahead.factor.S.shape[1])), observables=names)
+    before = HorizonSieve().identify(stats)
+    after = HorizonSieve().identify(replace(stats, ahead=turned, observables=names))
+    assert set(before.retained_names) == set(after.retained_names)
+    np.testing.assert_allclose(before.inclusion[order], after.inclusion, atol=1e-6)
+
+
+def test_statistics_of_parts_merge_to_the_same_answer():
+    data = measured(samples=600)
+    phi = candidates().fit(data)
+    parts = [Trajectories.from_arrays(data.states[0][s], data.inputs[0][s]) for s in (slice(0, 300), slice(300, 600))]
+    whole = compress(Trajectories.join(parts), phi, horizons=(1, 5))
+    merged = compress(parts[0], phi, horizons=(1, 5)).merge(compress(parts[1], phi, horizons=(1, 5)))
+    one, two = (HorizonSieve().identify(stats) for stats in (whole, merged))
+    assert one.retained.tolist() == two.retained.tolist()
+    np.testing.assert_allclose(one.elbo, two.elbo, rtol=1e-8)
+
+
+def test_sizes_are_what_was_asked_for_and_hold_the_outputs():
+    found = HorizonSieve().sizes(statistics(), [1, 4, 4, 7, 99])
+    assert [estimate.size for estimate in found] == [2, 4, 7, 10]
+    for estimate in found:
+        assert {0, 1} <= set(estimate.retained.tolist())
+        assert estimate.retained_names[:2] == ("x1", "x2")
+        assert estimate.noise_precision.shape == (3, 2)
+
+
+def test_stricter_odds_keep_fewer_and_the_prior_is_heard():
+    stats = statistics(samples=200)
+    sizes = [HorizonSieve(SpikeSlabPrior(worth=worth)).identify(stats).size for worth in (0.0, 0.3, 30.0)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] < sizes[0]
+    told = HorizonSieve(SpikeSlabPrior(worth=30.0, always=("w7",))).identify(stats)
+    assert "w7" in told.retained_names
+
+
+def test_an_emphasis_weights_horizons_and_averages_one():
+    weight = horizon_problem(statistics(), 1.0).weight.reshape(3, 2)
+    np.testing.assert_allclose(weight[:, 0] / weight[0, 0], [1, 3, 6])
+    np.testing.assert_allclose(weight.mean(), 1)
+
+
+def test_the_search_says_when_it_ran_out_of_moves():
+    found = HorizonSieve(max_moves=1).identify(statistics())
+    assert found.status is Status.MAX_SWEEPS
+
+
+def test_twins_do_not_hurt():
+    stats, support = planted(3)
+    doubled = list(range(12)) + sorted(support) + list(range(12, 16))
+    factor = stats.ahead.factor.select(doubled, np.arange(stats.ahead.factor.S.shape[1]))
+    names = stats.observables + tuple(f"twin{i}" for i in sorted(support))
+    found = HorizonSieve().identify(replace(stats, ahead=replace(stats.ahead, factor=factor, observables=names)))
+    assert found.size == 2 + len(support)
+
+
+def test_one_step_statistics_are_refused_with_the_way_out():
+    data = measured()
+    with pytest.raises(KoopsieveError, match="horizons="):
+        HorizonSieve().identify(compress(data, candidates().fit(data)))
+
+
+@pytest.mark.parametrize("wrong", [{"emphasis": np.nan}, {"rounds": 0}, {"tries": 0}, {"exchanges": -1}])
+def test_settings_that_cannot_be_meant_are_refused(wrong):
+    with pytest.raises(KoopsieveError, match=next(iter(wrong))):
+        HorizonSieve(**wrong)
+
+
+def test_a_search_holds_no_state():
+    problem = horizon_problem(statistics(), 0.5)
+    log_odds = np.full(10, -3.0)
+    log_odds[:2] = np.inf
+    search = FlagSearch(problem, SHAPES, log_odds, 2, 5, 10)
+    assert search.climb(search.dense(), 100)[1] == search.climb(search.dense(), 100)[1]

@@ -1,0 +1,247 @@
+"""The path: its choice, its errors, its refits, and what it says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from koopsieve import (
+    GraphSieve,
+    HorizonSieve,
+    KoopsieveError,
+    LeastSquares,
+    LiftedModel,
+    Monomials,
+    SquaredExponential,
+    States,
+    Trajectories,
+    compress,
+    horizon_nmse,
+    sieve_path,
+)
+from koopsieve.evaluate import WindowErrors, window_errors
+from koopsieve.sieve import choose
+from koopsieve.sieve.refits import Refitted, Refitter, default_refits
+from koopsieve.sieve.sieve_path import filled
+from koopsieve.systems import random_drive, van_der_pol
+
+
+def oscillator(samples=500, seed=0, noise=0.01):
+    rng = np.random.default_rng(seed)
+    drive = random_drive(samples, 10, 1.0, rng)
+    x = van_der_pol(drive, 0.1)
+    return Trajectories.from_arrays(x + noise * rng.normal(size=x.shape), drive, dt=0.1)
+
+
+RECIPE = States() + SquaredExponential(centers=20, coefficients=[0.5], standardize=True)
+
+
+@pytest.fixture(scope="module")
+def path():
+    return sieve_path(HorizonSieve(), oscillator(), RECIPE, horizons=[1, 5, 10], steps=6)
+
+
+def test_sizes_grow_from_the_outputs_to_everything(path):
+    assert path.sizes[0] == 2
+    assert path.sizes[-1] == 22
+    assert np.all(np.diff(path.sizes) > 0)
+    assert path.error.shape == path.standard_error.shape == (len(path.points), 3)
+    assert path.elbo.shape == (len(path.points),)
+
+
+def test_each_point_is_a_whole_model_with_the_error_it_says(path):
+    for point in path.points:
+        assert point.model.names == point.names == tuple(path.dictionary.names[i] for i in point.retained)
+        direct = np.mean(list(horizon_nmse(point.model, path.validation, path.horizons).values()), axis=0)
+        np.testing.assert_allclose(point.error, direct, rtol=1e-9)
+
+
+def test_the_choice_is_the_smallest_within_one_standard_error(path):
+    logs = np.log([point.blocks for point in path.points])
+    pooled, least = logs.mean(axis=(1, 2)), logs.mean(axis=2).min(axis=0)
+    best, count = pooled.argmin(), logs.shape[2]
+    good = pooled <= pooled[best] + np.std(logs[best].mean(axis=0), ddof=1) / np.sqrt(count)
+    for h in range(3):
+        first = logs[:, h].mean(axis=1).argmin()
+        allowed = least[h] + np.std(logs[first, h], ddof=1) / np.sqrt(count)
+        good &= logs[:, h].mean(axis=1) <= max(allowed, logs[-1, h].mean())
+    assert good.any()
+    assert path.chosen == np.flatnonzero(good)[0]
+    assert path.retained_names == path.choice.names
+    assert f"{path.choice.size} of 22 observables kept" in path.describe()
+
+
+def test_validation_is_a_quarter_that_no_window_shares(path):
+    data = oscillator()
+    learn, judge = data.split(0.75)
+    np.testing.assert_array_equal(path.validation.states[0], judge.states[0])
+    explicit = sieve_path(None, learn, RECIPE, validation=judge, horizons=[1, 5, 10], steps=6)
+    np.testing.assert_allclose(explicit.error, path.error)
+
+
+def test_no_model_of_the_path_overflows_in_a_thousand_steps(path):
+    inputs = random_drive(1000, 10, 1.0, 3)
+    for point in path.points:
+        assert np.isfinite(point.model.predict([1.0, 0.0], inputs, 1000)).all()
+
+
+def test_the_papers_sieve_takes_the_same_path():
+    found = sieve_path(GraphSieve(), oscillator(), States() + Monomials(degree=3), horizons=[1, 5], steps=5)
+    assert np.all(np.diff(found.sizes) >= 0)
+    assert len({tuple(point.retained.tolist()) for point in found.points}) == len(found.points)
+    for point in found.points:
+        assert {0, 1} <= set(point.retained.tolist())
+
+
+def test_the_graph_sieve_goes_from_generous_to_strict():
+    data = oscillator()
+    statistics = compress(data, (States() + Monomials(degree=3)).fit(data), horizons=[1])
+    found = GraphSieve(generous=1e-3, strict=1e3).path(statistics, 6)
+    assert [candidate.worth for candidate in found] == sorted((c.worth for c in found), reverse=True)
+    assert len(found[0].retained) < len(found[-1].retained)
+
+
+def blocks_of(levels, spread=0.0, count=9):
+    """Return blocks whose logarithms have these means (points, horizons), all with the same standard error."""
+    pattern = np.tile([-1.0, 0.0, 1.0], count // 3)
+    pattern *= spread * np.sqrt(count) / np.std(pattern, ddof=1)
+    return np.exp(np.asarray(levels)[:, :, None] + pattern)
+
+
+def test_choose_takes_the_smallest_within_one_standard_error_of_the_best():
+    levels = [[3.0, 3.0], [0.05, 0.05], [0.0, 0.0]]
+    assert choose(blocks_of(levels, 0.1)) == 1
+    assert choose(blocks_of(levels, 0.04)) == 2
+    assert choose(blocks_of(levels, 5.0)) == 0
+    assert choose(blocks_of(levels, 5.0)[:, :, :1]) == 2  # one block: nothing is known of the doubt
+
+
+def test_choose_does_not_let_one_horizon_pay_for_another():
+    pooled_alike = [[-0.3, 0.3], [0.0, 0.0], [0.1, 0.1], [0.2, 0.2]]
+    assert choose(blocks_of(pooled_alike, 0.05)) == 1
+    assert (
+        choose(blocks_of([*pooled_alike[:3], [0.2, 0.3]], 0.05)) == 0
+    )  # the second horizon is no worse than everything
+
+
+def test_choose_takes_the_least_miss_where_horizons_disagree():
+    levels = [[0.0, 2.0], [0.8, 1.2], [2.0, 0.0], [1.1, 1.1]]
+    assert choose(blocks_of(levels, 0.01)) == 1
+
+
+def test_choose_is_not_decided_by_one_excursion():
+    blocks = blocks_of([[0.5], [0.0], [0.4]], 0.05, count=30)
+    blocks[1, 0, 4] *= 25  # the mean over the blocks is now the worst of the three
+    assert blocks.mean(axis=2).argmax() == 1
+    assert choose(blocks) == 1
+
+
+def test_choose_never_prefers_what_diverges_nor_minds_rounding():
+    assert choose(np.array([[[np.inf, 1.0]], [[2.0, 2.0]]])) == 1
+    assert choose(np.array([[[np.inf, np.inf]], [[np.nan, np.inf]]])) == 0
+    assert choose(np.array([[[1e-20, 1e-19]], [[1e-28, 1e-27]]])) == 0
+
+
+def test_more_than_a_quarter_is_explained(path):
+    small = next(i for i, point in enumerate(path.points) if point.size > 22 / 4) - 1
+    more = replace(path, chosen=len(path.points) - 1)
+    change = np.log(path.points[small].blocks) - np.log(path.points[-1].blocks)
+    worst = change.mean(axis=1).argmax()
+    assert f"with {path.points[small].size} the error" in more.demand
+    assert f"{np.exp(change.mean(axis=1)[worst]):.2f} times as large at horizon {path.horizons[worst]}" in more.demand
+    assert more.demand in more.describe()
+    assert replace(path, chosen=small).demand == ""
+    assert "no smaller part" in replace(path, points=path.points[-1:], chosen=0).demand
+
+
+def test_the_model_has_learned_from_training_and_validation_together(path):
+    data = oscillator()
+    learn, judge = data.split(0.75)
+    phi = path.dictionary.select(path.retained)
+    looks = filled(path.horizons)
+    both = compress(learn, phi, horizons=looks).merge(compress(judge, phi, horizons=looks))
+    expected = default_refits()[path.choice.refit].identify(both)
+    model = LiftedModel.from_estimate(expected, phi)
+    assert model.spectral_radius <= 1
+    np.testing.assert_allclose(path.model.A, model.A, atol=1e-4)
+    apart = sieve_path(None, learn, RECIPE, validation=judge, horizons=[1, 5, 10], steps=6, relearn=False)
+    assert apart.model is apart.choice.model
+    np.testing.assert_allclose(apart.model.A, path.choice.model.A)
+
+
+def test_progress_is_shown_while_searching_and_refitting():
+    seen = {}
+
+    def watch(items, description, total):
+        items = list(items)
+        seen[description] = (len(items), total)
+        return items
+
+    for sieve in (HorizonSieve(), GraphSieve()):
+        sieve_path(sieve, oscillator(200), RECIPE, horizons=[1, 5], steps=4, progress=watch)
+    assert seen["Searching"][0] == seen["Searching"][1] > 4
+    assert {"Refitting", "Sweeping the prior odds"} <= set(seen)
+
+
+def test_window_errors_agree_with_the_nmse_and_blocks_with_hand_work():
+    data = oscillator(300)
+    phi = RECIPE.fit(data)
+    model = LiftedModel.from_estimate(LeastSquares().identify(compress(data, phi)), phi, dt=0.1)
+    found = window_errors(model, data, [1, 7])
+    expected = np.mean(list(horizon_nmse(model, data, [1, 7]).values()), axis=0)
+    np.testing.assert_allclose(found.error, expected, rtol=1e-9)
+    rolled = model.rollout(data, 7)[0][:, 6]
+    true = data.states[0][7:]
+    windows = np.mean((true - rolled) ** 2 / true.var(axis=0), axis=1)
+    means = [block.mean() for block in np.array_split(windows, len(windows) // 7)]
+    np.testing.assert_allclose(found.standard_error[1], np.std(means, ddof=1) / np.sqrt(len(means)), rtol=1e-9)
+
+
+def test_a_diverging_model_scores_worst():
+    good = WindowErrors((1, 10), np.array([0.1, 0.2]), np.zeros(2), np.zeros((2, 1)))
+    bad = WindowErrors((1, 10), np.array([0.01, np.inf]), np.zeros(2), np.zeros((2, 1)))
+    assert good.score(0.5) < bad.score(0.5) == np.inf
+    np.testing.assert_allclose(good.score(1.0), (np.log(0.1) + 10 * np.log(0.2)) / 11)
+
+
+def unstable(radius):
+    """Return statistics and validation data on which least squares gives an unstable model."""
+    t = np.arange(40)
+    x = radius ** t[:, None] * np.array([[1.0]]) + 0.001 * np.random.default_rng(0).normal(size=(40, 1))
+    data = Trajectories.from_arrays(x)
+    phi = States().fit(data)
+    return data, phi, compress(data, phi, horizons=[1, 3])
+
+
+def test_stability_is_refused_where_it_costs_and_said_so():
+    data, phi, statistics = unstable(1.1)
+    refitted = Refitter(data, (1, 3), {"one step": LeastSquares()})(statistics, phi)
+    assert refitted.model.spectral_radius > 1.05
+    assert "Not stabilised" in refitted.status
+
+
+def test_stability_is_forced_where_a_thousand_steps_would_overflow():
+    data, phi, statistics = unstable(2.5)
+    refitted = Refitter(data, (1, 3), {"one step": LeastSquares()})(statistics, phi)
+    assert refitted.model.spectral_radius <= 1 + 1e-9
+    assert refitted.status.startswith("Stabilised")
+    assert Refitter(data, (1, 3), {"one step": LeastSquares()}, stable=False)(statistics, phi).status == ""
+
+
+def test_the_refit_that_predicts_best_is_taken():
+    data = oscillator()
+    learn, judge = data.split(0.75)
+    phi = RECIPE.fit(learn)
+    kept = [0, 1, 4, 9, 12]
+    statistics = compress(learn, phi, horizons=[1, 5, 20]).select(kept)
+    refitters = {name: Refitter(judge, (1, 5, 20), {name: refit}) for name, refit in default_refits().items()}
+    alone = {name: one(statistics, phi.select(kept)) for name, one in refitters.items()}
+    both: Refitted = Refitter(judge, (1, 5, 20), default_refits())(statistics, phi.select(kept))
+    assert both.errors.score(0.5) == min(one.errors.score(0.5) for one in alone.values())
+    assert alone["horizons"].errors.error[-1] < alone["one step"].errors.error[-1]
+
+
+@pytest.mark.parametrize(("wrong", "said"), [({"steps": 1}, "steps"), ({"horizons": []}, "horizons")])
+def test_what_cannot_be_a_path_is_refused(wrong, said):
+    with pytest.raises(KoopsieveError, match=said):
+        sieve_path(None, oscillator(100), States(), **wrong)
