@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -23,6 +23,16 @@ class KoopsieveError(ValueError):
 
 class KoopsieveWarning(UserWarning):
     """The answer stands, but the user should know something about it."""
+
+
+def increasing_indices(what: str, indices: ArrayLike, size: int) -> IndexArray:
+    """Return indices into `size` things, which must be whole, increasing and each once; `what` names them."""
+    kept = np.asarray(indices)
+    kept = kept.astype(np.intp) if kept.size == 0 else kept
+    whole = kept.ndim == 1 and np.issubdtype(kept.dtype, np.integer)
+    if not whole or (kept.size and (kept.min() < 0 or kept.max() >= size or (np.diff(kept) <= 0).any())):
+        raise KoopsieveError(f"{what} must be increasing indices below {size}, each once. Got {kept.tolist()[:10]}.")
+    return kept.astype(np.intp)
 
 
 @contextmanager

@@ -207,7 +207,7 @@ class _Bench:
 
     def fit(self, method: Identifier, statistics: RegressionStatistics, dictionary: Dictionary, calm: bool) -> Fit:
         estimate = method.identify(statistics)
-        model = LiftedModel.from_estimate(estimate, dictionary, dt=self.trajectories.dt)
+        model = LiftedModel.from_estimate(estimate, dictionary)
         if calm and model.spectral_radius > 1 + ROUNDING:
             model = stabilise(model, statistics)
         error = horizon_nmse(model, self.trajectories, self.horizons, truth=self.truth)

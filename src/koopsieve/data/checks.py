@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.warn import warn_user
-
-
-def check_sample_time(dt: float) -> None:
-    """Refuse a sample time that is not a positive number."""
-    if not isinstance(dt, Real) or not 0 < dt < np.inf:
-        raise KoopsieveError(f"dt, the sample time, must be a positive number. Got {dt!r}.")
 
 
 def check_form(states: Sequence[FloatArray], inputs: Sequence[FloatArray], n_states: int, n_inputs: int) -> None:
@@ -27,19 +20,6 @@ def check_form(states: Sequence[FloatArray], inputs: Sequence[FloatArray], n_sta
             f"each. Got states {[np.shape(x) for x in states]} and inputs {[np.shape(u) for u in inputs]}. "
             "Use Trajectories.from_arrays, which says what is wrong."
         )
-
-
-def check_joinable(parts: Sequence[object]) -> None:
-    """Refuse nothing at all, and trajectories that are not of the same columns and sample time."""
-    if not parts:
-        raise KoopsieveError("There is nothing to join. Expected at least one Trajectories.")
-    for part in parts[1:]:
-        for what in ("state_names", "input_names", "outputs", "dt"):
-            expected, came = getattr(parts[0], what), getattr(part, what)
-            if expected != came:
-                raise KoopsieveError(
-                    f"Trajectories to join must have the same {what}. Expected {expected}, got {came}."
-                )
 
 
 def warn_of_constants(kind: str, arrays: Sequence[FloatArray], names: Sequence[str]) -> None:

@@ -6,24 +6,26 @@ the paper uses for systems of which only outputs are measured.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import replace
 from typing import SupportsIndex, TypeVar
 
 from koopsieve._types import KoopsieveError
-from koopsieve.data.embedding import embed, embedded_names
+from koopsieve.data.embedding import Embedding
 from koopsieve.data.stream import Stream
 from koopsieve.data.trajectories import Trajectories
 
 Data = TypeVar("Data", Trajectories, Stream)
 
 
-def embed_delays(trajectories: Data, states: SupportsIndex = 0, inputs: SupportsIndex = 0) -> Data:
+def embed_delays(
+    trajectories: Data, states: SupportsIndex = 0, inputs: SupportsIndex = 0, inputs_at: str = "k"
+) -> Data:
     """Return trajectories whose states also hold past states and past inputs.
 
     Columns: the states, then all of them one sample ago, and so on up to `states` samples ago, then all inputs one
-    sample ago, up to `inputs` samples ago. `outputs` stays with the undelayed states. Delays never reach into another
-    episode: every episode loses its first max(states, inputs) samples. Embed test data in the same way.
+    sample ago, up to `inputs` samples ago. Delays never reach into another episode: every episode loses its first
+    max(states, inputs) samples, and its last one with inputs_at="k+1". Models know their delays, so test data need not
+    be embedded by hand.
 
     Parameters
     ----------
@@ -31,6 +33,8 @@ def embed_delays(trajectories: Data, states: SupportsIndex = 0, inputs: Supports
         Without delays so far. A stream stays a stream: its delays are embedded while it is read.
     states, inputs : int
         How many samples to reach back.
+    inputs_at : {"k", "k+1"}
+        Which sample of the input acts on the next output: see `Embedding`.
 
     Raises
     ------
@@ -50,41 +54,32 @@ def embed_delays(trajectories: Data, states: SupportsIndex = 0, inputs: Supports
            [3., 2., 4., 1.],
            [4., 3., 9., 4.]])
     """
-    a, b = _delay("states", states), _delay("inputs", inputs)
-    if a == b == 0:
-        return trajectories
-    _check_embeddable(trajectories, b)
-    if isinstance(trajectories, Stream):
-        return trajectories.embedded(a, b)
-    _check_lengths(trajectories, max(a, b) + 2)
-    pairs = list(zip(trajectories.states, trajectories.inputs, strict=True))
-    return replace(
-        trajectories,
-        states=tuple(embed(x, u, a, b) for x, u in pairs),
-        inputs=tuple(u[max(a, b) :] for _, u in pairs),
-        state_names=embedded_names(trajectories.state_names, trajectories.input_names, a, b),
-    )
+    return embedded(trajectories, Embedding(states, inputs, inputs_at))  # type: ignore[arg-type]
 
 
-def _delay(what: str, value: SupportsIndex) -> int:
-    try:
-        delay = operator.index(value)
-    except TypeError:
-        raise KoopsieveError(f"{what}, the number of delays, must be a whole number. Got {value!r}.") from None
-    if delay < 0:
-        raise KoopsieveError(f"{what}, the number of delays, must be 0 or more. Got {delay}.")
-    return delay
+def embedded(data: Data, embedding: Embedding) -> Data:
+    """Return the data with delays as `embedding` says; data that already have these delays as they are."""
+    if data.embedding == embedding:
+        return data
+    _check_embeddable(data, embedding)
+    if isinstance(data, Stream):
+        return data.embedded(embedding)
+    _check_lengths(data, embedding.lost + embedding.ahead + 2)
+    states, inputs = zip(*map(embedding.embed, data.states, data.inputs), strict=True)
+    return replace(data, states=states, inputs=inputs, signals=data.signals.embedded(embedding))
 
 
-def _check_embeddable(trajectories: Trajectories | Stream, b: int) -> None:
-    if len(trajectories.outputs) < trajectories.n_states:
+def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None:
+    if not data.embedding.trivial:
         raise KoopsieveError(
-            f"These trajectories already hold delays: only {list(trajectories.output_names)} of their "
-            f"{trajectories.n_states} states are measured outputs. Embed the measured trajectories once, with all "
-            "delays."
+            f"These trajectories already hold delays: only {list(data.output_names)} of their {data.n_states} states "
+            "are measured outputs. Embed the measured trajectories once, with all delays."
         )
-    if b and not trajectories.n_inputs:
-        raise KoopsieveError(f"inputs={b} delays were asked for, but these trajectories have no inputs. Leave it at 0.")
+    if embedding.input_delays and not data.n_inputs:
+        raise KoopsieveError(
+            f"inputs={embedding.input_delays} delays were asked for, but these trajectories have no inputs. "
+            "Leave it at 0."
+        )
 
 
 def _check_lengths(trajectories: Trajectories, needed: int) -> None:

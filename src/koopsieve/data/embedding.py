@@ -1,27 +1,163 @@
-"""The arithmetic of delay embedding, for one episode or one block of one."""
+"""Delay embedding as a value: which past samples belong to the state, and which input acts on the next output.
+
+The state is the delay line (y[k], y[k-1], …, y[k-a], v[k-1], …, v[k-b]), where v is the input that acts in a step: v[k]
+is u[k], or u[k+1] where the input sampled together with the next output already acts on it. One step shifts the line by
+the new output and the input, exactly; there is nothing to learn in that.
+"""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-from koopsieve._types import FloatArray
-from koopsieve.data.names import delayed_name
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+
+TIMINGS = ("k", "k+1")
 
 
-def embed(x: FloatArray, u: FloatArray, states: int, inputs: int) -> FloatArray:
-    """Return the embedded states of one episode, shape (T - max(states, inputs), n·(1+states) + l·inputs)."""
-    lost = max(states, inputs)
-    past_states = [x[lost - delay : len(x) - delay] for delay in range(states + 1)]
-    past_inputs = [u[lost - delay : len(x) - delay] for delay in range(1, inputs + 1)]
-    embedded = np.concatenate(past_states + past_inputs, axis=1)
-    embedded.flags.writeable = False
-    return embedded
+@dataclass(frozen=True)
+class Embedding:
+    """How many past samples the state holds, and which input acts on y[k+1].
+
+    Parameters
+    ----------
+    state_delays, input_delays : int
+        How many samples of outputs and of inputs the state reaches back.
+    inputs_at : {"k", "k+1"}
+        Which sample of the input acts on y[k+1] directly. With "k+1" an episode also loses its last sample, because the
+        input that acts after it is not known.
+
+    Examples
+    --------
+    >>> Embedding(1, 2).names(("y",), ("u",))
+    ('y', 'y[k-1]', 'u[k-1]', 'u[k-2]')
+    >>> Embedding(1, 2, "k+1").names(("y",), ("u",)), Embedding(inputs_at="k+1").acting(("u",))
+    (('y', 'y[k-1]', 'u[k]', 'u[k-1]'), ('u[k+1]',))
+    """
+
+    state_delays: int = 0
+    input_delays: int = 0
+    inputs_at: str = "k"
+
+    def __post_init__(self) -> None:
+        for name in ("state_delays", "input_delays"):
+            object.__setattr__(self, name, _checked_delay(name, getattr(self, name)))
+        if self.inputs_at not in TIMINGS:
+            raise KoopsieveError(f'inputs_at must be "k" or "k+1". Got {self.inputs_at!r}.')
+
+    @property
+    def lost(self) -> int:
+        """Samples that an episode loses at its start."""
+        return max(self.state_delays, self.input_delays)
+
+    @property
+    def ahead(self) -> int:
+        """Samples that the acting input lies ahead of the state: 1 with timing "k+1"; an episode loses so many."""
+        return int(self.inputs_at == "k+1")
+
+    @property
+    def history(self) -> int:
+        """Rows of measured outputs that a prediction starts from."""
+        return self.lost + 1
+
+    @property
+    def trivial(self) -> bool:
+        """True if the state is the outputs themselves and u[k] acts."""
+        return self == Embedding()
+
+    def names(self, outputs: Sequence[str], inputs: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of the state's columns."""
+        past_outputs = [sample_name(name, -delay) for delay in range(self.state_delays + 1) for name in outputs]
+        past_inputs = [
+            f"{name}[k]" if delay == self.ahead else sample_name(name, self.ahead - delay)
+            for delay in range(1, self.input_delays + 1)
+            for name in inputs
+        ]
+        return (*past_outputs, *past_inputs)
+
+    def acting(self, inputs: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of the inputs that act in a step."""
+        return tuple(sample_name(name, self.ahead) for name in inputs)
+
+    def embed(self, outputs: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the states of one episode, and the inputs that act from each of them on.
+
+        Parameters
+        ----------
+        outputs : array, shape (T, n)
+        inputs : array, shape (T - 1, l), or one row more, which is not used
+
+        Returns
+        -------
+        states : array, shape (T - lost - ahead, n·(1 + state_delays) + l·input_delays)
+        acting : array, shape (T - 1 - lost - ahead, l)
+        """
+        y, v = outputs[: len(outputs) - self.ahead], inputs[self.ahead : len(outputs) - 1]
+        lost = self.lost
+        past_outputs = [y[lost - delay : len(y) - delay] for delay in range(self.state_delays + 1)]
+        past_inputs = [v[lost - delay : len(y) - delay] for delay in range(1, self.input_delays + 1)]
+        states = np.concatenate(past_outputs + past_inputs, axis=1)
+        states.flags.writeable = False
+        return states, v[lost:]
+
+    def shift(self, states: FloatArray, outputs: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return the states one step later: the delay line moved on by the new outputs and the inputs that acted.
+
+        Parameters
+        ----------
+        states : array, shape (starts, state columns)
+        outputs : array, shape (starts, n)
+            y[k+1].
+        acting : array, shape (starts, l)
+            v[k].
+        """
+        n, width = outputs.shape[1], acting.shape[1]
+        kept_outputs = n * self.state_delays
+        split = n + kept_outputs
+        parts = [outputs, states[:, :kept_outputs]]
+        if self.input_delays:
+            parts += [acting, states[:, split : split + width * (self.input_delays - 1)]]
+        return np.concatenate(parts, axis=1)
+
+    def shift_sources(self, outputs: int, inputs: int) -> IndexArray:
+        """Return for every state column the column it is copied from in a step.
+
+        Acting inputs count on after the state columns; −1 marks the outputs, which are predicted and not copied.
+        """
+        line = np.arange(outputs * (1 + self.state_delays) + inputs * self.input_delays, dtype=float)
+        acting = len(line) + np.arange(inputs, dtype=float)
+        sources: IndexArray = self.shift(line[None], np.full((1, outputs), -1.0), acting[None])[0].astype(np.intp)
+        return sources
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for files."""
+        return {
+            "state_delays": self.state_delays,
+            "input_delays": self.input_delays,
+            "inputs_at": self.inputs_at,
+        }
 
 
-def embedded_names(
-    state_names: tuple[str, ...], input_names: tuple[str, ...], states: int, inputs: int
-) -> tuple[str, ...]:
-    """Return the column names of what `embed` gives."""
-    past_states = [delayed_name(name, delay) for delay in range(states + 1) for name in state_names]
-    past_inputs = [delayed_name(name, delay) for delay in range(1, inputs + 1) for name in input_names]
-    return (*past_states, *past_inputs)
+def sample_name(name: str, steps: int) -> str:
+    """Return the name of a signal so many samples later (negative: earlier).
+
+    Examples
+    --------
+    >>> sample_name("y", -2), sample_name("y", 0), sample_name("u", 1)
+    ('y[k-2]', 'y', 'u[k+1]')
+    """
+    return f"{name}[k{steps:+d}]" if steps else name
+
+
+def _checked_delay(what: str, value: Any) -> int:
+    try:
+        delay = operator.index(value)
+    except TypeError:
+        raise KoopsieveError(f"{what} must be a whole number of samples. Got {value!r}.") from None
+    if delay < 0 or isinstance(value, bool):
+        raise KoopsieveError(f"{what} must be a whole number of samples, 0 or more. Got {value!r}.")
+    return delay

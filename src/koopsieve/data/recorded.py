@@ -1,26 +1,44 @@
-"""What trajectories in memory and streams have in common: named columns at a sample time, and how they show."""
+"""What trajectories in memory and streams have in common: signals, and how they show."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from koopsieve.data.checks import check_sample_time
 from koopsieve.data.display import html_table, one_line, shorten
-from koopsieve.data.names import check_names
+from koopsieve.data.embedding import Embedding
+from koopsieve.data.signals import Signals
 
 
 class Recorded(ABC):
-    """Base of `Trajectories` and `Stream`, which declare these four as fields."""
+    """Base of `Trajectories` and `Stream`, which declare `signals` as a field."""
 
-    dt: float
-    state_names: tuple[str, ...]
-    input_names: tuple[str, ...]
-    outputs: tuple[int, ...]
+    signals: Signals
 
-    def __post_init__(self) -> None:
-        check_names(self.state_names, self.input_names)
-        check_sample_time(self.dt)
+    @property
+    def dt(self) -> float:
+        """Sample time."""
+        return self.signals.dt
+
+    @property
+    def embedding(self) -> Embedding:
+        """Which delays the state holds."""
+        return self.signals.embedding
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the state columns."""
+        return self.signals.state_names
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the input columns."""
+        return self.signals.inputs
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the measured outputs."""
+        return self.signals.outputs
 
     @property
     def n_states(self) -> int:
@@ -33,9 +51,9 @@ class Recorded(ABC):
         return len(self.input_names)
 
     @property
-    def output_names(self) -> tuple[str, ...]:
-        """Names of the measured outputs."""
-        return tuple(self.state_names[i] for i in self.outputs)
+    def n_outputs(self) -> int:
+        """Number of measured outputs, the first columns of the state."""
+        return len(self.output_names)
 
     @abstractmethod
     def _counts(self) -> Mapping[str, str]:
@@ -43,8 +61,8 @@ class Recorded(ABC):
 
     def _facts(self) -> Mapping[str, str]:
         """Return what there is to say, in order."""
-        named = {"states": shorten(self.state_names), "inputs": shorten(self.input_names) or "none"}
-        if len(self.outputs) < self.n_states:
+        named = {"states": shorten(self.state_names), "inputs": shorten(self.signals.acting) or "none"}
+        if not self.embedding.trivial:
             named["outputs"] = shorten(self.output_names)
         return {**self._counts(), **named, "dt": f"{self.dt:g}"}
 

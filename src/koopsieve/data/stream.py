@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data.embedding import embedded_names
-from koopsieve.data.names import complete_names
+from koopsieve.data.embedding import Embedding
 from koopsieve.data.reading.tables import Columns
 from koopsieve.data.recorded import Recorded
+from koopsieve.data.signals import Signals, complete_names
 from koopsieve.data.streaming.blocks import Origin, Piece, Readable
 from koopsieve.data.streaming.origins import Arrays, Chunks, Embedded, as_chunk
 from koopsieve.data.streaming.samples import checked
@@ -33,27 +33,19 @@ class Stream(Recorded):
     ----------
     origin : Origin
         Where the samples come from.
-    dt : float
-        Sample time.
-    state_names, input_names : tuple of str
-        One per column.
-    outputs : tuple of int
-        Which state columns are the measured outputs.
+    signals : Signals
+        Names, sample time, and which delays the state holds.
     """
 
     origin: Origin
-    dt: float
-    state_names: tuple[str, ...]
-    input_names: tuple[str, ...]
-    outputs: tuple[int, ...]
+    signals: Signals
 
     @classmethod
     def of(cls, data: Trajectories | Stream) -> Stream:
         """Return the data as a stream; what is in memory is not copied."""
         if isinstance(data, Stream):
             return data
-        origin = Arrays.whole(data.states, data.inputs)
-        return cls(origin, data.dt, data.state_names, data.input_names, data.outputs)
+        return cls(Arrays.whole(data.states, data.inputs), data.signals)
 
     @classmethod
     def from_arrays(
@@ -91,7 +83,7 @@ class Stream(Recorded):
         _check_shapes([a.shape for a in x], [a.shape for a in u])
         names = complete_names(state_names, x[0].shape[1], "state", "x")
         given = complete_names(input_names, u[0].shape[1], "input", "u")
-        return cls(Arrays.whole(x, u), dt, names, given, tuple(range(len(names))))
+        return cls(Arrays.whole(x, u), Signals(names, given, dt))
 
     @classmethod
     def from_parquet(
@@ -129,7 +121,7 @@ class Stream(Recorded):
 
         columns = Columns.named(states, inputs, episode, time)
         origin = parquet_tables(files, columns, dt)
-        return cls(origin, origin.dt, columns.states, columns.inputs, tuple(range(len(columns.states))))
+        return cls(origin, Signals(columns.states, columns.inputs, origin.dt))
 
     @classmethod
     def from_dask(
@@ -149,9 +141,7 @@ class Stream(Recorded):
         from koopsieve.data.streaming.parquet import dask_tables
 
         columns = Columns.named(states, inputs, episode, time)
-        return cls(
-            dask_tables(frame, columns, dt), dt, columns.states, columns.inputs, tuple(range(len(columns.states)))
-        )
+        return cls(dask_tables(frame, columns, dt), Signals(columns.states, columns.inputs, dt))
 
     @classmethod
     def from_chunks(
@@ -193,23 +183,29 @@ class Stream(Recorded):
         _, x, u = as_chunk(first)
         names = complete_names(state_names, x.shape[1], "state", "x")
         given = complete_names(input_names, u.shape[1], "input", "u")
-        return cls(Chunks(again), dt, names, given, tuple(range(len(names))))
+        return cls(Chunks(again), Signals(names, given, dt))
 
     @property
     def n_samples(self) -> int | None:
         """How many samples there are (before delays cost some), if that is known without reading them."""
         return self.origin.n_samples
 
-    def embedded(self, states: int, inputs: int) -> Stream:
+    def embedded(self, embedding: Embedding) -> Stream:
         """Return the stream with delays; use `embed_delays`, which checks."""
-        names = embedded_names(self.state_names, self.input_names, states, inputs)
-        return replace(self, origin=Embedded(self.origin, states, inputs), state_names=names)
+        return replace(self, origin=Embedded(self.origin, embedding), signals=self.signals.embedded(embedding))
 
     def state_blocks(self) -> Iterator[FloatArray]:
         """Yield all states, block by block."""
         for piece in self.pieces(BLOCK_ROWS):
             for block in piece.blocks:
                 yield block.states
+
+    def acted_blocks(self) -> Iterator[FloatArray]:
+        """Yield all states with the inputs that act on them beside, block by block."""
+        for piece in self.pieces(BLOCK_ROWS):
+            for block in piece.blocks:
+                rows = min(len(block.states), len(block.inputs))
+                yield np.concatenate([block.states[:rows], block.inputs[:rows]], axis=1)
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the pieces of all episodes, their samples checked."""

@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from koopsieve._types import FloatArray
-from koopsieve.data.checks import check_form, check_joinable, warn_of_constants, warn_of_transposed
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data.checks import check_form, warn_of_constants, warn_of_transposed
 from koopsieve.data.episodes import Episode, check_alike, episodes_from_arrays
 from koopsieve.data.gaps import handle_gaps
-from koopsieve.data.names import check_names, complete_names, longest_delay
 from koopsieve.data.parts import check_fraction, cut_between, cut_within, positions
 from koopsieve.data.reading.files import AnyPath, episodes_from_files
 from koopsieve.data.reading.tables import Columns, as_table, episodes_from_table
 from koopsieve.data.recorded import Recorded
+from koopsieve.data.signals import Signals, complete_names
 from koopsieve.data.times import check_times
 
 
@@ -35,24 +37,16 @@ class Trajectories(Recorded):
     states : tuple of array, each of shape (T, n)
         One per episode, rows are samples. Read-only.
     inputs : tuple of array, each of shape (T-1, l)
-        Row k is what acted between sample k and k+1. Without inputs l is 0. Read-only.
-    dt : float
-        Sample time.
-    state_names, input_names : tuple of str
-        One per column.
-    outputs : tuple of int
-        Which state columns are the measured outputs: all of them, until delays are embedded.
+        Row k is what acts between sample k and k+1. Without inputs l is 0. Read-only.
+    signals : Signals
+        Names, sample time, and which delays the state holds: none, until they are embedded.
     """
 
     states: tuple[FloatArray, ...]
     inputs: tuple[FloatArray, ...]
-    dt: float
-    state_names: tuple[str, ...]
-    input_names: tuple[str, ...]
-    outputs: tuple[int, ...]
+    signals: Signals
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_form(self.states, self.inputs, self.n_states, self.n_inputs)
 
     @classmethod
@@ -194,15 +188,12 @@ class Trajectories(Recorded):
         input_names: tuple[str, ...],
         gaps: str,
     ) -> Trajectories:
-        check_names(state_names, input_names)
+        signals = Signals(state_names, input_names, dt)
         pieces = handle_gaps(episodes, state_names, input_names, gaps)
         trajectories = cls(
             states=tuple(piece.states for piece in pieces),
             inputs=tuple(piece.inputs for piece in pieces),
-            dt=dt,
-            state_names=state_names,
-            input_names=input_names,
-            outputs=tuple(range(len(state_names))),
+            signals=signals,
         )
         warn_of_transposed(trajectories.states)
         warn_of_constants("State", trajectories.states, state_names)
@@ -228,6 +219,10 @@ class Trajectories(Recorded):
         """Yield the states of every episode."""
         return iter(self.states)
 
+    def acted_blocks(self) -> Iterator[FloatArray]:
+        """Yield the states of every episode with the inputs that act on them beside, shape (T-1, n+l)."""
+        return (np.concatenate([x[:-1], u], axis=1) for x, u in zip(self.states, self.inputs, strict=True))
+
     def __len__(self) -> int:
         return self.n_episodes
 
@@ -239,8 +234,11 @@ class Trajectories(Recorded):
 
     @classmethod
     def join(cls, parts: Sequence[Trajectories]) -> Trajectories:
-        """Return the episodes of all parts together, in order; names, outputs and sample time must agree."""
-        check_joinable(parts)
+        """Return the episodes of all parts together, in order; names, delays and sample time must agree."""
+        if not parts:
+            raise KoopsieveError("There is nothing to join. Expected at least one Trajectories.")
+        for part in parts[1:]:
+            parts[0].signals.require_same(part.signals, "Trajectories to join")
         states = tuple(x for part in parts for x in part.states)
         return replace(parts[0], states=states, inputs=tuple(u for part in parts for u in part.inputs))
 
@@ -271,7 +269,7 @@ class Trajectories(Recorded):
             cut = cut_between([len(u) for u in self.inputs], fraction)
             return self.subset(range(cut)), self.subset(range(cut, len(self)))
         x, u = self.states[0], self.inputs[0]
-        reach = longest_delay(self.state_names[len(self.outputs) :])
+        reach = self.embedding.lost
         cut = cut_within(len(x), fraction, reach)
         first = replace(self, states=(x[:cut],), inputs=(u[: cut - 1],))
         return first, replace(self, states=(x[cut + reach :],), inputs=(u[cut + reach :],))

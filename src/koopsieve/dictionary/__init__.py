@@ -4,7 +4,7 @@ from koopsieve.dictionary.custom import Function, Transformer
 from koopsieve.dictionary.dictionary import Dictionary
 from koopsieve.dictionary.kernels import PeriodicSquaredExponential, SquaredExponential
 from koopsieve.dictionary.observables import Block, Observables
-from koopsieve.dictionary.states import Constant, Monomials, States
+from koopsieve.dictionary.states import Constant, Inputs, Monomials, States
 from koopsieve.dictionary.waves import Fourier, RandomFourier
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Dictionary",
     "Fourier",
     "Function",
+    "Inputs",
     "Monomials",
     "Observables",
     "PeriodicSquaredExponential",

@@ -6,18 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.dictionary.observables import Samples, frozen
+from koopsieve.dictionary.observables import frozen
+from koopsieve.dictionary.points import Points
 
-_MOST_ROWS = 20_000  # k-means looks at all of so many samples; of more, at this many at a time
+_MAX_ROWS = 20_000  # k-means looks at all of so many samples; of more, at this many at a time
 
 
-def state_scale(samples: Samples, standardize: bool) -> FloatArray:
-    """Return what to divide the states by: their standard deviations (one for a constant), or ones."""
-    n = len(samples.state_names)
+def coordinate_scale(points: Points, standardize: bool) -> FloatArray:
+    """Return what to divide the coordinates by: their standard deviations (one for a constant), or ones."""
+    n = len(points.names)
     if not standardize:
         return frozen(np.ones(n))
     rows, mean, squares = 0, np.zeros(n), np.zeros(n)
-    for x in samples.state_blocks():  # pairwise merging of moments, which loses no digits to a large mean
+    for x in points.blocks():  # pairwise merging of moments, which loses no digits to a large mean
         here, rows = x.mean(axis=0), rows + len(x)
         squares += ((x - here) ** 2).sum(axis=0) + (here - mean) ** 2 * len(x) * (rows - len(x)) / rows
         mean += (here - mean) * len(x) / rows
@@ -25,10 +26,10 @@ def state_scale(samples: Samples, standardize: bool) -> FloatArray:
     return frozen(np.where(deviation > 0, deviation, 1.0))
 
 
-def draw_rows(samples: Samples, count: int, rng: np.random.Generator) -> FloatArray:
-    """Return `count` states drawn without replacement, in order, by one pass; all of them if there are no more."""
-    keys, rows = np.empty(0), np.empty((0, len(samples.state_names)))
-    for x in samples.state_blocks():
+def draw_rows(points: Points, count: int, rng: np.random.Generator) -> FloatArray:
+    """Return `count` points drawn without replacement, in order, by one pass; all of them if there are no more."""
+    keys, rows = np.empty(0), np.empty((0, len(points.names)))
+    for x in points.blocks():
         keys, rows = np.concatenate([keys, rng.random(len(x))]), np.concatenate([rows, x])
         if len(rows) > count:
             kept = np.sort(np.argpartition(keys, count)[:count])
@@ -36,7 +37,7 @@ def draw_rows(samples: Samples, count: int, rng: np.random.Generator) -> FloatAr
     return rows
 
 
-def find_centers(centers: int | ArrayLike, samples: Samples, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
+def find_centers(centers: int | ArrayLike, points: Points, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return the given centres in units of `scale`, or find that many by k-means.
 
     Raises
@@ -44,37 +45,37 @@ def find_centers(centers: int | ArrayLike, samples: Samples, scale: FloatArray, 
     KoopsieveError
         If there are fewer distinct samples than centres, or the centres have the wrong number of columns.
     """
-    n = len(samples.state_names)
+    n = len(points.names)
     if isinstance(centers, (int, np.integer)):
-        return frozen(_cluster(int(centers), samples, scale, rng))
+        return frozen(_cluster(int(centers), points, scale, rng))
     given = np.asarray(centers, dtype=float)
     if given.ndim != 2 or given.shape[1] != n or not len(given) or not np.isfinite(given).all():
         raise KoopsieveError(f"centers must be finite, one row per centre. Expected (k, {n}), got {given.shape}.")
     return frozen(given / scale)
 
 
-def _cluster(count: int, samples: Samples, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _cluster(count: int, points: Points, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
     from sklearn.cluster import KMeans
 
     if count < 1:
         raise KoopsieveError(f"centers must be at least one. Got {count}.")
-    rows = draw_rows(samples, _MOST_ROWS, rng.spawn(1)[0]) / scale  # leaves the seed of k-means alone
+    rows = draw_rows(points, _MAX_ROWS, rng.spawn(1)[0]) / scale  # leaves the seed of k-means alone
     distinct = len(np.unique(rows, axis=0))
     if distinct < count:
         raise KoopsieveError(f"k-means needs as many distinct samples as centers. Asked for {count}, found {distinct}.")
     start = KMeans(count, n_init=1, random_state=int(rng.integers(2**31))).fit(rows)
     found: FloatArray = start.cluster_centers_
-    return found if len(rows) < _MOST_ROWS else _refine(found, samples, scale)
+    return found if len(rows) < _MAX_ROWS else _refine(found, points, scale)
 
 
-def _refine(centers: FloatArray, samples: Samples, scale: FloatArray) -> FloatArray:
+def _refine(centers: FloatArray, points: Points, scale: FloatArray) -> FloatArray:
     """Move centres found in a sample to where all data want them, by one pass of mini-batch k-means."""
     from sklearn.cluster import MiniBatchKMeans
 
     batches = MiniBatchKMeans(len(centers), init=centers, n_init=1, random_state=0, reassignment_ratio=0.0)
-    for block in samples.state_blocks():
-        for first in range(0, len(block), _MOST_ROWS):
-            batches.partial_fit(block[first : first + _MOST_ROWS] / scale)
+    for block in points.blocks():
+        for first in range(0, len(block), _MAX_ROWS):
+            batches.partial_fit(block[first : first + _MAX_ROWS] / scale)
     found: FloatArray = batches.cluster_centers_
     return found
 

@@ -9,23 +9,47 @@ from typing import Any, Self
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.observables import Block, Observables, Samples
+from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples
+from koopsieve.dictionary.points import STATES, Points
+
+_STEP = np.cbrt(np.finfo(float).eps)  # of a central difference, relative to the size of the coordinate
 
 
 @dataclass(frozen=True, eq=False)
 class Calls(Observables):
-    """Columns of what a callable returns for all states at once.
+    """Columns of what a callable returns for all points at once.
 
     A callable cannot be asked for a part of its columns, so it is called whole as long as one of them is kept.
     """
 
     function: Callable[[FloatArray], Any]
     columns: IndexArray
+    derivative: Callable[[FloatArray], Any] | None = None
 
-    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
+    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Call, check and cut."""
-        values = _as_columns(self.function(states), len(states), self.names)
+        values = _as_columns(self.function(points), len(points), self.names)
         out[:] = values[:, self.columns]
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return the user's derivative, or central differences where there is none."""
+        if self.derivative is None:
+            return self._differences(points)
+        given = np.asarray(self.derivative(points), dtype=float)
+        if given.ndim != 3 or len(given) != len(points) or given.shape[2] != points.shape[1]:
+            raise KoopsieveError(
+                "gradient must return the derivatives of every column with respect to every coordinate. Expected "
+                f"({len(points)}, columns, {points.shape[1]}), got {given.shape} for {', '.join(self.names[:3])}."
+            )
+        return given[:, self.columns]
+
+    def _differences(self, points: FloatArray) -> FloatArray:
+        gradient = np.empty((len(points), self.size, points.shape[1]))
+        for j in range(points.shape[1]):
+            step = np.zeros_like(points)
+            step[:, j] = _STEP * np.maximum(np.abs(points[:, j]), 1e-3)
+            gradient[:, :, j] = (self(points + step) - self(points - step)) / (2 * step[:, j, None])
+        return gradient
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the columns."""
@@ -42,6 +66,11 @@ class Function(Block):
         Takes states (samples, n), returns (samples,) or (samples, k). It must treat every row by itself.
     names : sequence of str
         One per column. Write several blocks if columns should be computed only when they are kept.
+    gradient : callable, optional
+        Takes the same states, returns the derivatives (samples, k, n). Left out, the multi-step fit takes central
+        differences, which call the function 2n times.
+    of : {"states", "states and inputs"}
+        With the second the function is given states and inputs side by side, and its columns are drives.
 
     Examples
     --------
@@ -53,18 +82,21 @@ class Function(Block):
 
     function: Callable[[FloatArray], Any]
     names: Sequence[str]
+    gradient: Callable[[FloatArray], Any] | None = None
+    of: str = STATES
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Calls:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Call the function once on a few rows to see that it fits its names."""
+        points = Points(samples, self.of)
         names = tuple(str(name) for name in self.names)
-        few = next(samples.state_blocks())[:3]
+        few = next(points.blocks())[:3]
         values = _as_columns(self.function(few), len(few), names)
         if values.shape[1] != len(names):
             raise KoopsieveError(
                 f"Function must return one column per name. Expected {len(names)} ({', '.join(names[:4])}), "
                 f"got {values.shape[1]}."
             )
-        return Calls(names, self.function, np.arange(len(names)))
+        return points.fitted(Calls(names, self.function, np.arange(len(names)), self.gradient))
 
 
 @dataclass(frozen=True)
@@ -77,22 +109,26 @@ class Transformer(Block):
         With `fit` and `transform`; `get_feature_names_out` is used for names where there is one.
     names : sequence of str, optional
         One per column, when the transformer has no names of its own.
+    of : {"states", "states and inputs"}
+        Of what the transformer makes its columns.
     """
 
     transformer: Any
     names: Sequence[str] | None = None
+    of: str = STATES
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Calls:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Fit a clone."""
         from sklearn.base import clone
 
-        fitted = clone(self.transformer, safe=False).fit(np.concatenate(list(samples.state_blocks())))
-        few = next(samples.state_blocks())[:3]
+        points = Points(samples, self.of)
+        fitted = clone(self.transformer, safe=False).fit(np.concatenate(list(points.blocks())))
+        few = next(points.blocks())[:3]
         values = _as_columns(fitted.transform(few), len(few), (type(fitted).__name__,))
-        names = self._names(fitted, samples.state_names, values.shape[1])
+        names = self._names(fitted, points.names, values.shape[1])
         if len(names) != values.shape[1]:
             raise KoopsieveError(f"names must be one per column. Expected {values.shape[1]}, got {len(names)}.")
-        return Calls(names, fitted.transform, np.arange(len(names)))
+        return points.fitted(Calls(names, fitted.transform, np.arange(len(names))))
 
     def _names(self, fitted: Any, state_names: tuple[str, ...], columns: int) -> tuple[str, ...]:
         if self.names is not None:

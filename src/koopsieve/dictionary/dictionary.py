@@ -1,11 +1,11 @@
-"""The fitted dictionary φ: an ordered concatenation of families of observables (Section 2 of the paper)."""
+"""The fitted dictionary: observables φ(x) and drives ψ(x, u), each an ordered concatenation of families (Section 2)."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,68 +13,97 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._archive import read_archive, write_archive
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.observables import Observables
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices
+from koopsieve.data.signals import Signals
+from koopsieve.dictionary.observables import Block, Observables, Samples
 from koopsieve.dictionary.parts import from_parts, to_parts
-from koopsieve.dictionary.states import StateColumns
+from koopsieve.dictionary.products import Pairs
+from koopsieve.dictionary.states import Coordinates, Inputs
 
 KIND = "koopsieve dictionary"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
-    """A frozen, memoryless map from states (samples, n) to observables (samples, L).
+    """A frozen, memoryless map from states (samples, n) to observables (samples, L), and to drives with the inputs.
 
     Parameters
     ----------
     families : tuple of Observables
-        In the order of the columns.
-    state_names : tuple of str
-        The states it was fitted to; `n` is their number.
-    measured : tuple of int
-        Which states are the measured outputs.
+        Functions φ(x) of the state, in the order of the columns.
+    signals : Signals
+        What it was fitted to: names, sample time, delays.
+    drive_families : tuple of Observables
+        Functions ψ(x, u) that see the input acting in the step; the inputs themselves, unless a block says more.
     """
 
     families: tuple[Observables, ...]
-    state_names: tuple[str, ...]
-    measured: tuple[int, ...]
+    signals: Signals
+    drive_families: tuple[Observables, ...] = ()
 
     def __post_init__(self) -> None:
-        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        twice = [name for name, count in Counter(self.regressors).items() if count > 1]
         if twice:
             raise KoopsieveError(
                 f"Observables must have different names. {', '.join(twice[:5])} came more than once; "
                 "remove the duplicate block or give it another `label`."
             )
 
+    @classmethod
+    def fitted(cls, recipes: Sequence[Block], samples: Samples, rng: np.random.Generator) -> Dictionary:
+        """Fit the blocks in order; without a block that sees the inputs, the inputs themselves are the drives."""
+        found = [recipe.fit_block(samples, rng) for recipe in recipes]
+        observables = tuple(one.observables for one in found if one.observables is not None and one.observables.size)
+        drives = tuple(one.drives for one in found if one.drives is not None and one.drives.size)
+        if not drives and samples.signals.inputs:
+            plain = Inputs().fit_block(samples, rng).drives
+            drives = () if plain is None else (plain,)
+        return cls(observables, samples.signals, drives)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the observables."""
         return tuple(name for family in self.families for name in family.names)
+
+    @cached_property
+    def drive_names(self) -> tuple[str, ...]:
+        """Names of the drives."""
+        return tuple(name for family in self.drive_families for name in family.names)
+
+    @property
+    def regressors(self) -> tuple[str, ...]:
+        """Names of observables and drives together: the columns of the regressions."""
+        return self.names + self.drive_names
 
     @property
     def size(self) -> int:
         """Number of observables, L."""
         return len(self.names)
 
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the states it takes."""
+        return self.signals.state_names
+
     @cached_property
     def state_positions(self) -> IndexArray:
         """For each state, the index of the observable that is this state itself; −1 where there is none."""
         positions = np.full(len(self.state_names), -1, dtype=np.intp)
-        for family, first in zip(self.families, self._offsets, strict=False):
-            if isinstance(family, StateColumns):
+        for family, first in zip(self.families, _offsets(self.families), strict=False):
+            if isinstance(family, Coordinates):
                 positions[family.columns] = first + np.arange(family.size)
         return positions
 
     @cached_property
     def outputs(self) -> tuple[int, ...]:
         """Indices of the observables that are the measured outputs themselves."""
-        return tuple(int(i) for i in self.state_positions[list(self.measured)] if i >= 0)
+        return tuple(int(i) for i in self.state_positions[: len(self.signals.outputs)] if i >= 0)
 
-    @cached_property
-    def _offsets(self) -> IndexArray:
-        return np.cumsum([0, *(family.size for family in self.families)])
+    @property
+    def linear_in_inputs(self) -> bool:
+        """True if the drives are the inputs themselves, all of them and nothing else."""
+        return self.drive_names == self.signals.acting
 
     def __call__(self, states: ArrayLike) -> FloatArray:
         """Lift states (samples, n), or one state (n,), to observables (samples, L) or (L,).
@@ -95,23 +124,59 @@ class Dictionary:
 
     def lift(self, states: FloatArray, out: FloatArray) -> None:
         """Write the observables of checked states (samples, n) into `out` (samples, L)."""
-        for family, first in zip(self.families, self._offsets, strict=False):
-            family.evaluate(states, out[:, first : first + family.size])
+        _evaluate(self.families, states, out)
 
-    def select(self, retained: ArrayLike) -> Dictionary:
-        """Return the dictionary cut to the given observables, which keep their order."""
-        kept = np.asarray(retained)
-        if kept.size and (kept.min() < 0 or kept.max() >= self.size or (np.diff(kept) <= 0).any()):
-            raise KoopsieveError(
-                f"retained must be increasing indices below {self.size}, each once. Got {kept.tolist()[:10]}."
-            )
-        owner = np.searchsorted(self._offsets, kept, side="right") - 1
-        families = tuple(
-            family.select(kept[owner == i].astype(np.intp) - self._offsets[i])
-            for i, family in enumerate(self.families)
-            if (owner == i).any()
-        )
-        return Dictionary(families, self.state_names, self.measured)
+    def drive(self, states: FloatArray, inputs: FloatArray, out: FloatArray) -> None:
+        """Write the drives of states (samples, n) and acting inputs (samples, l) into `out` (samples, drives)."""
+        if self.linear_in_inputs:
+            out[:] = inputs
+        else:
+            _evaluate(self.drive_families, np.concatenate([states, inputs], axis=1), out)
+
+    def evaluate(self, points: FloatArray) -> FloatArray:
+        """Return observables and drives at points (x, u), shape (samples, L + drives)."""
+        n = len(self.state_names)
+        out = np.empty((len(points), len(self.regressors)), order="F")
+        _evaluate(self.families, points[:, :n], out[:, : self.size])
+        _evaluate(self.drive_families, points, out[:, self.size :])
+        return out
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return the derivatives of observables and drives at points (x, u), shape (samples, L + drives, n + l)."""
+        n = len(self.state_names)
+        gradient = np.zeros((len(points), len(self.regressors), points.shape[1]))
+        for family, first in zip(self.families, _offsets(self.families), strict=False):
+            gradient[:, first : first + family.size, :n] = family.gradient(points[:, :n])
+        for family, first in zip(self.drive_families, self.size + _offsets(self.drive_families), strict=False):
+            gradient[:, first : first + family.size] = family.gradient(points)
+        return gradient
+
+    def select(self, retained: ArrayLike, drives: ArrayLike | None = None) -> Dictionary:
+        """Return the dictionary cut to the given observables, and drives if they are given; both keep their order."""
+        families = _selected(self.families, increasing_indices("retained", retained, self.size))
+        if drives is None:
+            return replace(self, families=families)
+        kept = increasing_indices("drives", drives, len(self.drive_names))
+        return replace(self, families=families, drive_families=_selected(self.drive_families, kept))
+
+    def bilinear(self) -> Dictionary:
+        """Return the same observables with the drives of the bilinear form: u_j, then u_j·φ_i for every observable."""
+        acting = self._inputs()
+        if acting is None:
+            return self
+        widths = (len(self.state_names) + len(self.signals.acting), len(self.state_names))
+        single = [acting.select(np.array([j])) for j in range(acting.size)]
+        products = tuple(Pairs.of(one, family, widths) for one in single for family in self.families)
+        return replace(self, drive_families=(acting, *products))
+
+    def linear(self) -> Dictionary:
+        """Return the same observables with the inputs themselves as drives."""
+        acting = self._inputs()
+        return self if acting is None else replace(self, drive_families=(acting,))
+
+    def _inputs(self) -> Coordinates | None:
+        names = self.signals.acting
+        return Coordinates(names, len(self.state_names) + np.arange(len(names))) if names else None
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         """Return what a file must hold to make this dictionary again: plain values, and arrays.
@@ -122,13 +187,25 @@ class Dictionary:
             If a family holds code (a user's function or transformer), which a safe file cannot.
         """
         config, arrays = to_parts(self.families)
-        return {"families": config, "state_names": self.state_names, "measured": self.measured}, arrays
+        drives, more = to_parts(self.drive_families, "drive.")
+        return {"families": config, "drives": drives, "signals": self.signals.to_dict()}, {**arrays, **more}
 
     @classmethod
     def from_parts(cls, config: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> Dictionary:
-        """Return the dictionary that `to_parts` took apart."""
-        families = from_parts(config["families"], arrays)
-        return cls(families, tuple(config["state_names"]), tuple(int(i) for i in config["measured"]))
+        """Return the dictionary that `to_parts` took apart; one that does not fit together is refused.
+
+        Raises
+        ------
+        KoopsieveError
+            If its families do not belong to its signals.
+        """
+        families, drives = from_parts(config["families"], arrays), from_parts(config["drives"], arrays, "drive.")
+        found = cls(families, Signals.from_dict(config["signals"]), drives)
+        with np.errstate(all="ignore"):  # what does not fit together shows here, not at the first prediction
+            found.evaluate(np.ones((1, len(found.state_names) + len(found.signals.inputs))))
+        if not all(0 <= i < found.size for i in found.outputs):
+            raise KoopsieveError("Its dictionary is inconsistent.")
+        return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one .npz file of arrays and JSON, whole or not at all, to lift later data in the same way.
@@ -155,3 +232,20 @@ class Dictionary:
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:4]) + (", …" if self.size > 4 else "")
         return f"Dictionary of {self.size} observables of {len(self.state_names)} states: {shown}"
+
+
+def _offsets(families: Sequence[Observables]) -> IndexArray:
+    return np.cumsum([0, *(family.size for family in families)])
+
+
+def _evaluate(families: Sequence[Observables], points: FloatArray, out: FloatArray) -> None:
+    for family, first in zip(families, _offsets(families), strict=False):
+        family.evaluate(points, out[:, first : first + family.size])
+
+
+def _selected(families: Sequence[Observables], kept: IndexArray) -> tuple[Observables, ...]:
+    offsets = _offsets(families)
+    owner = np.searchsorted(offsets, kept, side="right") - 1
+    return tuple(
+        family.select(kept[owner == i] - offsets[i]) for i, family in enumerate(families) if (owner == i).any()
+    )

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.centers import find_centers, median_coefficient, state_scale
-from koopsieve.dictionary.observables import Block, Observables, Samples, frozen
+from koopsieve.dictionary.centers import coordinate_scale, find_centers, median_coefficient
+from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples, frozen
+from koopsieve.dictionary.points import STATES, Points
 
 _CACHED = 32_768  # numbers that are worked on at a time: a quarter of a megabyte
 
@@ -25,7 +26,7 @@ class Kernels(Observables):
     centers : array, shape (number of distinct centres, n)
         In units of `scale`.
     scale : array, shape (n,)
-        What the states are divided by; ones when coefficients are meant in the data's own units.
+        What the coordinates are divided by; ones when coefficients are meant in the data's own units.
     center : array of int, shape (size,)
         Which centre each column belongs to.
     coefficient : array, shape (size,)
@@ -36,13 +37,13 @@ class Kernels(Observables):
     center: IndexArray
     coefficient: FloatArray
 
-    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
+    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Evaluate the exponent −c(‖x‖² − 2x·z + ‖z‖²) by one product, a few columns at a time to stay in the cache.
 
-        It is taken about the middle of the centres, so that an offset of the states costs no digits.
+        It is taken about the middle of the centres, so that an offset of the points costs no digits.
         """
         middle = self.centers.mean(axis=0)
-        x, z, c = states / self.scale - middle, (self.centers - middle)[self.center], self.coefficient
+        x, z, c = points / self.scale - middle, (self.centers - middle)[self.center], self.coefficient
         left = np.column_stack([x, np.einsum("ij,ij->i", x, x), np.ones(len(x))])
         right = np.vstack([2.0 * c * z.T, -c, -c * np.einsum("ij,ij->i", z, z)])
         width = max(1, _CACHED // len(x)) if len(x) else self.size
@@ -51,6 +52,14 @@ class Kernels(Observables):
             np.matmul(left, right[:, first : first + width], out=columns)
             np.minimum(columns, 0.0, out=columns)
             np.exp(columns, out=columns)
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return −2c·φ·(x − z)/scale² per coordinate."""
+        away = points[:, None, :] / self.scale - self.centers[self.center]
+        slope = -2.0 * self.coefficient * self(points)
+        away *= slope[:, :, None]
+        away /= self.scale
+        return away
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the kernels, and only the centres they use."""
@@ -70,14 +79,22 @@ class PeriodicKernels(Kernels):
 
     frequency: FloatArray
 
-    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
-        """Add up the squared sines one state at a time."""
-        x = states / self.scale
+    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
+        """Add up the squared sines one coordinate at a time."""
+        x = points / self.scale
         out[:] = 0.0
         for column, z in zip(x.T, self.centers.T, strict=True):
             out += np.sin(np.pi * self.frequency * (column[:, None] - z[self.center])) ** 2
         out *= -self.coefficient
         np.exp(out, out=out)
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return −c·φ·πf·sin(2πf(x − z)/scale)/scale per coordinate."""
+        turn = np.pi * self.frequency[:, None]
+        away = points[:, None, :] / self.scale - self.centers[self.center]
+        slope = -(self.coefficient * self(points))[:, :, None]
+        gradient: FloatArray = slope * turn * np.sin(2 * turn * away) / self.scale
+        return gradient
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the kernels."""
@@ -99,6 +116,8 @@ class SquaredExponential(Block):
         Divide every state by its standard deviation first, so that coefficients mean the same in any units.
     label : str
         What the centres are called in names; give two blocks of kernels different labels.
+    of : {"states", "states and inputs"}
+        With the second the kernels see the present input too, and are drives.
 
     Examples
     --------
@@ -115,18 +134,21 @@ class SquaredExponential(Block):
     coefficients: Sequence[float] | None = None
     standardize: bool = False
     label: str = "z"
+    of: str = STATES
 
     def __post_init__(self) -> None:
         _require_positive("coefficients", self.coefficients)
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Kernels:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Find the centres and, if none were given, a coefficient."""
-        scale = state_scale(samples, self.standardize)
-        centers = find_centers(self.centers, samples, scale, rng)
+        points = Points(samples, self.of)
+        scale = coordinate_scale(points, self.standardize)
+        centers = find_centers(self.centers, points, scale, rng)
         values = median_coefficient(centers) if self.coefficients is None else frozen(self.coefficients)
-        names = tuple(f"exp(-{c:.4g}|x-{self.label}{i + 1}|^2)" for c in values for i in range(len(centers)))
+        x = points.symbol
+        names = tuple(f"exp(-{c:.4g}|{x}-{self.label}{i + 1}|^2)" for c in values for i in range(len(centers)))
         center = np.tile(np.arange(len(centers)), len(values))
-        return Kernels(names, centers, scale, center, frozen(np.repeat(values, len(centers))))
+        return points.fitted(Kernels(names, centers, scale, center, frozen(np.repeat(values, len(centers)))))
 
 
 @dataclass(frozen=True)
@@ -135,7 +157,7 @@ class PeriodicSquaredExponential(Block):
 
     Parameters
     ----------
-    centers, coefficients, standardize, label
+    centers, coefficients, standardize, label, of
         As for `SquaredExponential`; the default coefficient is one, because a sine is at most one.
     frequencies : sequence of float
         The values f, in cycles of the squared sine per unit of the (standardised) state.
@@ -146,20 +168,25 @@ class PeriodicSquaredExponential(Block):
     frequencies: Sequence[float] = (1.0,)
     standardize: bool = False
     label: str = "p"
+    of: str = STATES
 
     def __post_init__(self) -> None:
         _require_positive("coefficients", self.coefficients)
         _require_positive("frequencies", self.frequencies)
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> PeriodicKernels:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Find the centres."""
-        scale = state_scale(samples, self.standardize)
-        centers = find_centers(self.centers, samples, scale, rng)
+        points = Points(samples, self.of)
+        scale = coordinate_scale(points, self.standardize)
+        centers = find_centers(self.centers, points, scale, rng)
         grid = [(c, f, i) for c in self.coefficients for f in self.frequencies for i in range(len(centers))]
-        names = tuple(f"exp(-{c:.4g}|sin {f:.4g}pi(x-{self.label}{i + 1})|^2)" for c, f, i in grid)
+        x = points.symbol
+        names = tuple(f"exp(-{c:.4g}|sin {f:.4g}pi({x}-{self.label}{i + 1})|^2)" for c, f, i in grid)
         coefficient, frequency, center = zip(*grid, strict=True)
-        return PeriodicKernels(
-            names, centers, scale, np.array(center, dtype=np.intp), frozen(coefficient), frozen(frequency)
+        return points.fitted(
+            PeriodicKernels(
+                names, centers, scale, np.array(center, dtype=np.intp), frozen(coefficient), frozen(frequency)
+            )
         )
 
 

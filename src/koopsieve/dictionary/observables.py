@@ -1,8 +1,9 @@
-"""What a dictionary is made of: blocks to be fitted, and fitted, frozen families of observables.
+"""What a dictionary is made of: blocks to be fitted, and fitted, frozen families of functions.
 
 A `Block` is a recipe (`States() + SquaredExponential(centers=20)`); fitting it to data gives `Observables`: a
-memoryless map from states (samples, n) to values (samples, k) with a readable name per column, which can be cut to any
-of its columns.
+memoryless map from points (samples, d) to values (samples, k) with a readable name per column, which can be cut to any
+of its columns. A point is a state x, or a state and the input that acts on it, (x, u). Functions of x alone are the
+*observables* φ(x); functions that see the input are the *drives* ψ(x, u).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, IndexArray
+from koopsieve.data.signals import Signals
 
 if TYPE_CHECKING:
     from koopsieve.dictionary.dictionary import Dictionary
@@ -24,16 +26,15 @@ if TYPE_CHECKING:
 class Samples(Protocol):
     """What fitting needs to see of the data; `Trajectories` is one, and so is a `Stream`."""
 
+    @property
+    def signals(self) -> Signals: ...  # noqa: D102
     def state_blocks(self) -> Iterator[FloatArray]: ...  # noqa: D102 - all states, anew each time
-    @property
-    def state_names(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def outputs(self) -> tuple[int, ...]: ...  # noqa: D102
+    def acted_blocks(self) -> Iterator[FloatArray]: ...  # noqa: D102 - states with the inputs that act on them, (x, u)
 
 
 @dataclass(frozen=True, eq=False)
 class Observables(ABC):
-    """A fitted family of observables.
+    """A fitted family of functions of a point.
 
     Parameters
     ----------
@@ -45,12 +46,16 @@ class Observables(ABC):
 
     @property
     def size(self) -> int:
-        """Number of observables."""
+        """Number of functions."""
         return len(self.names)
 
     @abstractmethod
-    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
-        """Write the observables of `states` (samples, n) into `out` (samples, size)."""
+    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
+        """Write the values at `points` (samples, d) into `out` (samples, size)."""
+
+    @abstractmethod
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return the derivatives with respect to the point's coordinates, shape (samples, size, d)."""
 
     @abstractmethod
     def select(self, columns: IndexArray) -> Self:
@@ -60,13 +65,27 @@ class Observables(ABC):
         """Return the names of some columns."""
         return tuple(self.names[i] for i in columns)
 
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Return the values at `points`, shape (samples, size)."""
+        out = np.empty((len(points), self.size))
+        self.evaluate(points, out)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a block becomes: a family of observables φ(x) and one of drives ψ(x, u); either may be missing."""
+
+    observables: Observables | None = None
+    drives: Observables | None = None
+
 
 class Block(ABC):
-    """A recipe for observables; add recipes to concatenate them."""
+    """A recipe for observables or drives; add recipes to concatenate them, multiply them for all products."""
 
     @abstractmethod
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Observables:
-        """Return the family with everything that data decide (centres, scales, frequencies) decided."""
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+        """Return the families with everything that data decide (centres, scales, frequencies) decided."""
 
     def recipes(self) -> tuple[Block, ...]:
         """Return the blocks this one consists of, in order."""
@@ -77,13 +96,22 @@ class Block(ABC):
             return NotImplemented
         return Sum(self.recipes() + other.recipes())
 
+    def __mul__(self, other: Block) -> Block:
+        from koopsieve.dictionary.products import Times
+
+        if not isinstance(other, Block):
+            return NotImplemented
+        products = tuple(Times(a, b) for a in self.recipes() for b in other.recipes())
+        return products[0] if len(products) == 1 else Sum(products)
+
     def fit(self, trajectories: Samples, seed: int = 0) -> Dictionary:
         """Fit every block to the data, in order, with one generator seeded by `seed`.
 
         Returns
         -------
         Dictionary
-            The frozen map from states to observables.
+            The frozen map from states to observables. Without a block that sees the inputs, the inputs themselves are
+            the drives.
 
         Raises
         ------
@@ -92,9 +120,7 @@ class Block(ABC):
         """
         from koopsieve.dictionary.dictionary import Dictionary
 
-        rng = np.random.default_rng(seed)
-        families = tuple(block.fit_observables(trajectories, rng) for block in self.recipes())
-        return Dictionary(families, trajectories.state_names, trajectories.outputs)
+        return Dictionary.fitted(self.recipes(), trajectories, np.random.default_rng(seed))
 
 
 @dataclass(frozen=True)
@@ -107,7 +133,7 @@ class Sum(Block):
         """Return the blocks in order."""
         return self.blocks
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Observables:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Refuse: a sum is fitted block by block."""
         raise NotImplementedError("A sum of blocks is fitted block by block; call `fit`.")
 

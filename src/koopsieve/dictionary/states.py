@@ -1,29 +1,36 @@
-"""The plainest observables: the states themselves, a constant, and products of states."""
+"""The plainest functions: the states and the inputs themselves, a constant, and monomials."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Self
 
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.observables import Block, Observables, Samples
+from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples
+from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS, Points
 
 
 @dataclass(frozen=True, eq=False)
-class StateColumns(Observables):
-    """Some of the states, unchanged."""
+class Coordinates(Observables):
+    """Some of the coordinates of the point, unchanged: states, or inputs."""
 
     columns: IndexArray
 
-    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
+    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Copy the columns."""
-        out[:] = states[:, self.columns]
+        out[:] = points[:, self.columns]
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return ones and zeros."""
+        unit = np.eye(points.shape[1])[self.columns]
+        return np.broadcast_to(unit, (len(points), *unit.shape)).copy()
 
     def select(self, columns: IndexArray) -> Self:
-        """Keep some of the states."""
+        """Keep some of them."""
         return type(self)(self.picked_names(columns), self.columns[columns])
 
 
@@ -39,18 +46,43 @@ class States(Block):
     (('angle', 'speed'), (0, 1))
     """
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> StateColumns:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Take every state."""
-        return StateColumns(samples.state_names, np.arange(len(samples.state_names)))
+        names = samples.signals.state_names
+        return Fitted(observables=Coordinates(names, np.arange(len(names))))
+
+
+@dataclass(frozen=True)
+class Inputs(Block):
+    """The inputs that act in the step, as drives: the B of a linear model.
+
+    Examples
+    --------
+    >>> from koopsieve.data import Trajectories
+    >>> data = Trajectories.from_arrays([[1.0], [3.0], [2.0]], [[1.0], [2.0]], input_names=["force"])
+    >>> (States() + Inputs()).fit(data).drive_names
+    ('force',)
+    """
+
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+        """Take every input."""
+        names, first = samples.signals.acting, len(samples.signals.state_names)
+        if not names:
+            raise KoopsieveError("Inputs() needs data with inputs, and these have none. Leave it out.")
+        return Fitted(drives=Coordinates(names, first + np.arange(len(names))))
 
 
 @dataclass(frozen=True, eq=False)
 class Ones(Observables):
     """The constant observable."""
 
-    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
+    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Fill with one."""
         out[:] = 1.0
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return zeros."""
+        return np.zeros((len(points), self.size, points.shape[1]))
 
     def select(self, columns: IndexArray) -> Self:
         """Keep it or not."""
@@ -61,38 +93,69 @@ class Ones(Observables):
 class Constant(Block):
     """The observable that is one everywhere: an offset for all others."""
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Ones:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Nothing depends on the data."""
-        return Ones(("1",))
+        return Fitted(observables=Ones(("1",)))
 
 
 @dataclass(frozen=True, eq=False)
 class Products(Observables):
-    """Monomials ∏ x_d^powers[i, d]."""
+    """Monomials ∏ x_d^powers[i, d] of the first coordinates of the point."""
 
     powers: IndexArray
 
-    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
-        """Multiply up each monomial from the states it holds."""
+    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
+        """Multiply up each monomial from the coordinates it holds."""
+        extended = padded(points[:, : self.powers.shape[1]])
+        out[:] = 1.0
+        for row in self._factors.T:
+            out *= extended[:, row]
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return, per factor of a monomial, the product of the others, added up where its coordinate stands."""
+        extended, factors = padded(points[:, : self.powers.shape[1]]), self._factors
+        gradient = np.zeros((len(points), self.size, points.shape[1] + 1))
+        column = np.arange(self.size)
+        for place in range(factors.shape[1]):
+            others = np.ones((len(points), self.size))
+            for row in np.delete(factors, place, axis=1).T:
+                others *= extended[:, row]
+            where = np.where(factors[:, place] == self.powers.shape[1], points.shape[1], factors[:, place])
+            gradient[:, column, where] += others
+        return gradient[:, :, :-1]
+
+    @cached_property
+    def _factors(self) -> IndexArray:
+        """The coordinates that each monomial multiplies, (size, highest degree); the last stands for one."""
+        degree, d = int(self.powers.sum(axis=1).max(initial=0)), self.powers.shape[1]
+        factors = np.full((self.size, degree), d, dtype=np.intp)
         for i, powers in enumerate(self.powers):
-            used = np.flatnonzero(powers)
-            out[:, i] = np.prod(states[:, used] ** powers[used], axis=1)
+            held = np.repeat(np.arange(d), powers)
+            factors[i, : len(held)] = held
+        return factors
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the monomials."""
         return type(self)(self.picked_names(columns), self.powers[columns])
 
 
+def padded(points: FloatArray) -> FloatArray:
+    """Return the points with a last coordinate that is one."""
+    return np.concatenate([points, np.ones((len(points), 1))], axis=1)
+
+
 @dataclass(frozen=True)
 class Monomials(Block):
-    """All products of states with total degree from two up to `degree`.
+    """All products of states (or of states and inputs) with total degree from two up to `degree`.
 
-    Degree one is `States()`, degree zero `Constant()`.
+    Degree one is `States()` and `Inputs()`, degree zero `Constant()`.
 
     Parameters
     ----------
     degree : int
         Highest total degree, at least two.
+    of : {"states", "states and inputs"}
+        With the second, products that hold an input are drives, the others observables.
 
     Examples
     --------
@@ -102,6 +165,7 @@ class Monomials(Block):
     """
 
     degree: int = 2
+    of: str = STATES
 
     def __post_init__(self) -> None:
         if self.degree < 2:
@@ -109,15 +173,23 @@ class Monomials(Block):
                 f"degree must be at least 2. Got {self.degree}; degree one is States(), degree zero is Constant()."
             )
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Products:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """List the powers."""
-        names, n = samples.state_names, len(samples.state_names)
-        factors = [c for d in range(2, self.degree + 1) for c in combinations_with_replacement(range(n), d)]
-        powers = np.array([np.bincount(c, minlength=n) for c in factors], dtype=np.intp).reshape(-1, n)
-        return Products(tuple(_monomial_name(row, names) for row in powers), powers)
+        names = Points(samples, self.of).names
+        d, n = len(names), len(samples.signals.state_names)
+        factors = [c for total in range(2, self.degree + 1) for c in combinations_with_replacement(range(d), total)]
+        powers = np.array([np.bincount(c, minlength=d) for c in factors], dtype=np.intp).reshape(-1, d)
+        if self.of == STATES_AND_INPUTS:
+            driven = powers[:, n:].any(axis=1)
+            return Fitted(_products(powers[~driven, :n], names), _products(powers[driven], names))
+        return Fitted(observables=_products(powers, names))
+
+
+def _products(powers: IndexArray, names: tuple[str, ...]) -> Products:
+    return Products(tuple(_monomial_name(row, names) for row in powers), powers)
 
 
 def _monomial_name(powers: IndexArray, names: tuple[str, ...]) -> str:
     return " ".join(
-        name if power == 1 else f"{name}^{power}" for name, power in zip(names, powers, strict=True) if power
+        name if power == 1 else f"{name}^{power}" for name, power in zip(names, powers, strict=False) if power
     )

@@ -9,8 +9,9 @@ from typing import Self
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.centers import draw_rows, median_coefficient, state_scale
-from koopsieve.dictionary.observables import Block, Observables, Samples, frozen
+from koopsieve.dictionary.centers import coordinate_scale, draw_rows, median_coefficient
+from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples, frozen
+from koopsieve.dictionary.points import STATES, Points
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +21,16 @@ class Waves(Observables):
     frequencies: FloatArray
     phases: FloatArray
 
-    def evaluate(self, states: FloatArray, out: FloatArray) -> None:
+    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Evaluate all waves with one product."""
-        out[:] = states @ self.frequencies.T
+        out[:] = points @ self.frequencies.T
         out += self.phases
         np.cos(out, out=out)
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return −sin(x·ω + phase)·ω."""
+        slope = -np.sin(points @ self.frequencies.T + self.phases)
+        return slope[:, :, None] * self.frequencies
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the waves."""
@@ -44,6 +50,8 @@ class Fourier(Block):
     ----------
     frequencies : sequence of float
         In cycles per unit of the state.
+    of : {"states", "states and inputs"}
+        Of what the waves are functions.
 
     Examples
     --------
@@ -53,18 +61,21 @@ class Fourier(Block):
     """
 
     frequencies: Sequence[float] = (1.0,)
+    of: str = STATES
 
     def __post_init__(self) -> None:
         if not len(self.frequencies) or not all(np.isfinite(f) and f > 0 for f in self.frequencies):
             raise KoopsieveError(f"frequencies must be one or more positive numbers. Got {list(self.frequencies)}.")
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Waves:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Lay out the grid."""
-        n = len(samples.state_names)
+        points = Points(samples, self.of)
+        n = len(points.names)
         grid = [(f, d, wave) for f in self.frequencies for d in range(n) for wave in ("sin", "cos")]
-        names = tuple(f"{wave}(2pi {f:.4g} {samples.state_names[d]})" for f, d, wave in grid)
+        names = tuple(f"{wave}(2pi {f:.4g} {points.names[d]})" for f, d, wave in grid)
         omega = np.array([2 * np.pi * f * np.eye(n)[d] for f, d, _ in grid])
-        return Waves(names, frozen(omega), frozen([-np.pi / 2 if wave == "sin" else 0.0 for *_, wave in grid]))
+        phases = frozen([-np.pi / 2 if wave == "sin" else 0.0 for *_, wave in grid])
+        return points.fitted(Waves(names, frozen(omega), phases))
 
 
 @dataclass(frozen=True)
@@ -81,12 +92,15 @@ class RandomFourier(Block):
         Divide every state by its standard deviation first.
     label : str
         What the waves are called in names.
+    of : {"states", "states and inputs"}
+        Of what the waves are functions.
     """
 
     features: int = 50
     coefficient: float | None = None
     standardize: bool = False
     label: str = "w"
+    of: str = STATES
 
     def __post_init__(self) -> None:
         if self.features < 1:
@@ -94,12 +108,14 @@ class RandomFourier(Block):
         if self.coefficient is not None and not self.coefficient > 0:
             raise KoopsieveError(f"coefficient must be positive. Got {self.coefficient}.")
 
-    def fit_observables(self, samples: Samples, rng: np.random.Generator) -> Waves:
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Draw frequencies and phases."""
-        scale = state_scale(samples, self.standardize)
+        points = Points(samples, self.of)
+        scale = coordinate_scale(points, self.standardize)
         c = self.coefficient
         if c is None:
-            c = float(median_coefficient(draw_rows(samples, 500, rng) / scale)[0])
+            c = float(median_coefficient(draw_rows(points, 500, rng) / scale)[0])
         omega = rng.normal(scale=np.sqrt(2 * c), size=(self.features, len(scale))) / scale
         phases = rng.uniform(0, 2 * np.pi, self.features)
-        return Waves(tuple(f"cos({self.label}{i + 1} x)" for i in range(self.features)), frozen(omega), frozen(phases))
+        names = tuple(f"cos({self.label}{i + 1} {points.symbol})" for i in range(self.features))
+        return points.fitted(Waves(names, frozen(omega), frozen(phases)))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data import Trajectories
+from koopsieve.data import Signals, Trajectories, embedded
 from koopsieve.regression import condition_number
 
 __all__ = ["Predictor", "add_noise", "condition_number", "horizon_nmse", "nmse", "snr_db"]
@@ -28,8 +28,13 @@ class Predictor(Protocol):
         """Names of the predicted state columns."""
         ...
 
+    @property
+    def signals(self) -> Signals:
+        """Names, sample time and delays."""
+        ...
+
     def predictions(
-        self, trajectories: Trajectories, horizons: Sequence[int], relift: bool = False
+        self, trajectories: Trajectories, horizons: Sequence[int]
     ) -> Iterable[tuple[int, int, int, FloatArray]]:
         """Yield (episode, first start, horizon, predictions of consecutive starts)."""
         ...
@@ -76,7 +81,6 @@ def horizon_nmse(
     trajectories: Trajectories,
     horizons: Sequence[int],
     truth: Trajectories | None = None,
-    relift: bool = False,
 ) -> dict[str, FloatArray]:
     """Return the NMSE of predictions exactly h steps ahead, from every start of every episode, per state.
 
@@ -85,13 +89,11 @@ def horizon_nmse(
     model : LiftedModel
         Or any `Predictor`.
     trajectories : Trajectories
-        Where predictions start, and whose inputs they use.
+        Where predictions start, and whose inputs they use; the model's delays are embedded here if they are not yet.
     horizons : sequence of int
         Steps ahead.
     truth : Trajectories, optional
         The same trajectories without noise, to compare with; by default the measured ones.
-    relift : bool
-        Evaluate the dictionary anew at each step.
 
     Returns
     -------
@@ -104,13 +106,14 @@ def horizon_nmse(
     KoopsieveError
         If `truth` is not of the same shape, or the model cannot predict these trajectories.
     """
-    reference = trajectories if truth is None else _checked_truth(truth, trajectories)
-    columns = [reference.state_names.index(name) for name in model.output_names]
-    error = {h: np.zeros(len(columns)) for h in horizons}
-    for episode, first, h, predicted in model.predictions(trajectories, horizons, relift=relift):
-        ahead = reference.states[episode][first + h :][: len(predicted), columns]
+    data = embedded(trajectories, model.signals.embedding)
+    reference = data if truth is None else _checked_truth(embedded(truth, model.signals.embedding), data)
+    outputs = len(model.output_names)  # the first columns of the state
+    error = {h: np.zeros(outputs) for h in horizons}
+    for episode, first, h, predicted in model.predictions(data, horizons):
+        ahead = reference.states[episode][first + h :][: len(predicted), :outputs]
         error[h] += _squared_error(ahead, predicted)
-    table = {h: _normalised(error[h], _spread_ahead(reference, h, columns)) for h in error}
+    table = {h: _normalised(error[h], _spread_ahead(reference, h, outputs)) for h in error}
     return {name: np.array([table[h][i] for h in horizons]) for i, name in enumerate(model.output_names)}
 
 
@@ -169,7 +172,7 @@ def add_noise(
     if not isinstance(clean, Trajectories):
         array = np.asarray(clean, dtype=float)
         return _noisy(array, _noise_level(array, snr_db), generator)
-    if len(clean.outputs) != clean.n_states:
+    if not clean.embedding.trivial:
         raise KoopsieveError(
             "A sample and its delayed copy must carry the same noise. Add noise first, then embed delays."
         )
@@ -199,8 +202,8 @@ def _spread(true: FloatArray) -> FloatArray:
     return np.where(np.ptp(true, axis=0) == 0, 0.0, spread)  # the mean of equal numbers may round away from them
 
 
-def _spread_ahead(trajectories: Trajectories, horizon: int, columns: list[int]) -> FloatArray:
-    return _spread(np.concatenate([x[horizon:, columns] for x in trajectories.states]))
+def _spread_ahead(trajectories: Trajectories, horizon: int, outputs: int) -> FloatArray:
+    return _spread(np.concatenate([x[horizon:, :outputs] for x in trajectories.states]))
 
 
 def _normalised(error: FloatArray, spread: FloatArray) -> FloatArray:

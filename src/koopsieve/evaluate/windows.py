@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.data import Trajectories
-from koopsieve.model import LiftedModel
+from koopsieve.data import Trajectories, embedded
+from koopsieve.model import Model
 
 _MOST_BLOCKS = 50
 
@@ -47,28 +47,28 @@ class WindowErrors:
         return float(weight @ np.log(np.maximum(self.error, 1e-300)) / np.sum(weight))
 
 
-def window_errors(model: LiftedModel, trajectories: Trajectories, horizons: Sequence[int]) -> WindowErrors:
+def window_errors(model: Model, trajectories: Trajectories, horizons: Sequence[int]) -> WindowErrors:
     """Predict from every start of every episode and return the error at each horizon.
 
     The mean over windows of Σ_outputs (y − ŷ)²/variance(y) / n_outputs; averaged over outputs this is `horizon_nmse`.
     """
     wanted = tuple(int(h) for h in horizons)
-    columns = [trajectories.state_names.index(name) for name in model.output_names]
+    data, outputs = embedded(trajectories, model.signals.embedding), len(model.output_names)
     pieces: dict[int, list[tuple[int, int, FloatArray]]] = {h: [] for h in wanted}
-    for episode, first, h, predicted in model.predictions(trajectories, wanted):
-        true = trajectories.states[episode][first + h :][: len(predicted), columns]
+    for episode, first, h, predicted in model.predictions(data, wanted):
+        true = data.states[episode][first + h :][: len(predicted), :outputs]
         with np.errstate(over="ignore", invalid="ignore"):
             squared = (true - predicted) ** 2
         pieces[h].append((episode, first, np.where(np.isnan(squared), np.inf, squared)))
-    windows = [_windows(pieces[h], _variance(trajectories, h, columns)) for h in wanted]
+    windows = [_windows(pieces[h], _variance(data, h, outputs)) for h in wanted]
     count = min(_MOST_BLOCKS, max(1, min(map(len, windows)) // max(wanted)))
     blocks = np.array([[block.mean() for block in np.array_split(one, count)] for one in windows])
     error = np.array([one.mean() for one in windows])
     return WindowErrors(wanted, error, _standard_error(blocks), blocks)
 
 
-def _variance(trajectories: Trajectories, horizon: int, columns: list[int]) -> FloatArray:
-    variance: FloatArray = np.var(np.concatenate([x[horizon:, columns] for x in trajectories.states]), axis=0)
+def _variance(trajectories: Trajectories, horizon: int, outputs: int) -> FloatArray:
+    variance: FloatArray = np.var(np.concatenate([x[horizon:, :outputs] for x in trajectories.states]), axis=0)
     return np.where(variance > 0, variance, 1.0)
 
 

@@ -121,10 +121,7 @@ def _measure(
     long_term: dict[str, Any] = {}
     conditioning: dict[str, Any] = {}
     for size, found in estimates.items():
-        models = {
-            name: LiftedModel.from_estimate(estimate, dictionaries[size], dt=train.measured.dt)
-            for name, estimate in found.items()
-        }
+        models = {name: LiftedModel.from_estimate(estimate, dictionaries[size]) for name, estimate in found.items()}
         one_step[size] = {name: _one_step(model, train, test) for name, model in models.items()}
         conditioning[size] = {name: model.condition_number for name, model in models.items()}
         if horizons:

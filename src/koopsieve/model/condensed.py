@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.model.prediction import checked_horizon
-from koopsieve.model.rollout import output_powers
+from koopsieve.model.direct import output_powers
+from koopsieve.model.histories import checked_horizon
 from koopsieve.model.system import System
 
 

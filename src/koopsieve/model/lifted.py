@@ -1,34 +1,46 @@
-"""The lifted linear model: an estimate and its dictionary come in; predictions, spectra and files go out.
+"""The linear form: an estimate and its dictionary come in; predictions, spectra and files go out.
 
 φ[k+1] = A φ[k] + B u[k],  y[k] = C φ[k],  φ[k] = φ(x[k])   (the paper's Section 2, in column convention).
+
+Delayed copies among the observables are shifted exactly: their rows of A and B are ones and zeros, not estimates.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, increasing_indices
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
-from koopsieve.model import files
+from koopsieve.dictionary.delay_line import Shifts, shifts, with_delay_line
 from koopsieve.model.condensed import prediction_matrices
+from koopsieve.model.direct import direct, direct_is_cheaper
 from koopsieve.model.export import to_control, to_scipy
-from koopsieve.model.prediction import checked_indices, predict
-from koopsieve.model.rollout import Ahead, predictions, rollout
+from koopsieve.model.forms import Linearisation, Model, lift, require_shape
+from koopsieve.model.rollout import Ahead, checked_horizons, fitting
 from koopsieve.model.spectrum import ComplexArray, Modes, eigenvalues, modes, spectral_radius
-from koopsieve.model.system import Coefficients
 from koopsieve.model.uncertainty import output_deviation
 from koopsieve.regression import condition_number
 
 
+class Coefficients(Protocol):
+    """The part of an estimate that a model uses; `koopsieve.identify.Estimate` is one."""
+
+    @property
+    def coef(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def noise_precision(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def regressors(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class LiftedModel:
+class LiftedModel(Model):
     """A linear predictor in the space of observables.
 
     Parameters
@@ -40,81 +52,58 @@ class LiftedModel:
     C : array, shape (n_outputs, L)
         The outputs from the lifted state.
     dictionary : Dictionary
-        The map φ from states to the L observables.
-    dt : float
-        Sample time.
-    input_names, output_names : tuple of str
-        Names of the columns of B and the rows of C.
+        The map φ from states to the L observables; it knows names, sample time and delays.
     noise_variance : array, shape (L,), optional
         Variance of the one-step noise of each observable, if the estimate knew it.
     """
+
+    form: ClassVar[str] = "linear"
 
     A: FloatArray
     B: FloatArray
     C: FloatArray
     dictionary: Dictionary
-    dt: float
-    input_names: tuple[str, ...]
-    output_names: tuple[str, ...]
     noise_variance: FloatArray | None = None
 
     def __post_init__(self) -> None:
         L = self.dictionary.size
-        _require_shape("A", self.A, (L, L))
-        _require_shape("B", self.B, (L, len(self.input_names)))
-        _require_shape("C", self.C, (len(self.output_names), L))
+        require_shape("A", self.A, (L, L))
+        require_shape("B", self.B, (L, len(self.input_names)))
+        require_shape("C", self.C, (len(self.output_names), L))
         if self.noise_variance is not None:
-            _require_shape("noise_variance", self.noise_variance, (L,))
-        if not (np.isfinite(self.dt) and self.dt > 0):
-            raise KoopsieveError(f"dt must be a positive sample time. Got {self.dt}.")
+            require_shape("noise_variance", self.noise_variance, (L,))
 
     @classmethod
-    def from_estimate(cls, estimate: Coefficients, dictionary: Dictionary, dt: float = 1.0) -> LiftedModel:
+    def from_estimate(cls, estimate: Coefficients, dictionary: Dictionary) -> LiftedModel:
         """Build the model of an estimate; the outputs are the dictionary's measured states.
+
+        Delayed copies are shifted exactly. Where the dictionary holds a copy but not the younger one that it is copied
+        from, that one is carried along too: as a state of the model, not as a regressor.
 
         Parameters
         ----------
         estimate : Estimate
             With coefficients (L + l, L), from statistics made with `dictionary`.
         dictionary : Dictionary
-            With L observables.
-        dt : float
-            Sample time of the data.
+            With L observables, linear in the inputs.
 
         Raises
         ------
         KoopsieveError
-            If estimate and dictionary are not of the same observables, or the dictionary holds no measured state.
+            If estimate and dictionary are not of the same observables, or the dictionary lacks a measured state.
         """
-        L, names = dictionary.size, dictionary.names
-        if estimate.regressors[:L] != names or estimate.coef.shape[1] != L:
-            raise KoopsieveError(
-                f"The estimate was not made with this dictionary. Expected {L} observables {list(names[:5])}…, got "
-                f"{estimate.coef.shape[1]}, {list(estimate.regressors[:5])}…. "
-                "After a reduction pass `dictionary.select(retained)`."
-            )
-        if not dictionary.outputs:
-            raise KoopsieveError(
-                "The dictionary holds no measured state, so the model would have no output. Add a States() block."
-            )
-        outputs = list(dictionary.outputs)
-        with np.errstate(divide="ignore"):
-            variance = 1.0 / estimate.noise_precision
+        check_made_with(estimate, dictionary, dictionary.linear().regressors)
+        carried = with_delay_line(dictionary.linear())
+        structure = shifts(carried)
+        coef = shifted_coefficients(estimate.coef, dictionary.size, carried, structure)
+        L = carried.size
         return cls(
-            A=np.ascontiguousarray(estimate.coef[:L].T),
-            B=np.ascontiguousarray(estimate.coef[L:].T),
-            C=np.eye(L)[outputs],
-            dictionary=dictionary,
-            dt=float(dt),
-            input_names=tuple(estimate.regressors[L:]),
-            output_names=tuple(names[i] for i in outputs),
-            noise_variance=variance,
+            A=np.ascontiguousarray(coef[:L].T),
+            B=np.ascontiguousarray(coef[L:].T),
+            C=np.eye(L)[list(carried.outputs)],
+            dictionary=carried,
+            noise_variance=carried_noise(estimate, structure),
         )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the observables."""
-        return self.dictionary.names
 
     def __repr__(self) -> str:
         inputs = ", ".join(self.input_names) or "none"
@@ -123,76 +112,45 @@ class LiftedModel:
             f"dt={self.dt:g})"
         )
 
-    def predict(
-        self, x0: ArrayLike, inputs: ArrayLike | None = None, horizon: int = 1, relift: bool = False
-    ) -> FloatArray:
-        """Predict the outputs 1, …, `horizon` steps after each start.
+    @property
+    def carried_size(self) -> int:
+        """Number of observables."""
+        return len(self.A)
 
-        Parameters
-        ----------
-        x0 : array, shape (n,) or (starts, n)
-            States to start from.
-        inputs : array, shape (horizon, l) or (starts, horizon, l), optional
-            Inputs u[k], …, u[k+horizon−1]; the first form is the same for all starts. May be left out only if the
-            model has none.
-        horizon : int
-            Steps ahead.
-        relift : bool
-            False: the linear prediction, φ lifted once at the start. True: the state is read from the lifted state and
-            lifted anew after every step; needs all state columns among the observables.
+    def start(self, states: FloatArray) -> FloatArray:
+        """Lift the states."""
+        return lift(self.dictionary, states)
 
-        Returns
-        -------
-        array, shape (horizon, n_outputs) or (starts, horizon, n_outputs)
-            Row h−1 is y[k+h]. A model that diverges gives inf or nan.
+    def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return φᵀAᵀ + uᵀBᵀ, rows being starts."""
+        following: FloatArray = carried @ self.A.T + acting @ self.B.T
+        return following
 
-        Raises
-        ------
-        KoopsieveError
-            If shapes do not fit, inputs are missing, or `relift` cannot read the state.
-        """
-        return predict(self, x0, inputs, horizon, relift)
+    def read(self, carried: FloatArray) -> FloatArray:
+        """Return Cφ."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            outputs: FloatArray = carried @ self.C.T
+        return outputs
 
-    def rollout(self, trajectories: Trajectories, horizon: int, relift: bool = False) -> tuple[FloatArray, ...]:
-        """Predict from every start that has `horizon` samples after it, with the measured inputs.
+    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the model's own matrices, which are the same everywhere."""
+        return Linearisation(self.A, self.B, self.C, np.zeros(len(self.A)))
 
-        Parameters
-        ----------
-        trajectories : Trajectories
-            With the states and inputs the model was made with.
-        horizon : int
-            Steps ahead.
-        relift : bool
-            As for `predict`.
+    def arrays(self) -> Mapping[str, FloatArray]:
+        """Return A, B, C and the noise."""
+        noise = {} if self.noise_variance is None else {"noise_variance": self.noise_variance}
+        return {"A": self.A, "B": self.B, "C": self.C, **noise}
 
-        Returns
-        -------
-        tuple of arrays, each (T − horizon, horizon, n_outputs)
-            One per episode. Entry (k, h−1) is the prediction of sample k + h from sample k. An episode that is too
-            short has no starts.
-
-        Raises
-        ------
-        KoopsieveError
-            If columns do not fit, or no episode is long enough.
-        """
-        return rollout(self, trajectories, horizon, relift)
-
-    def predictions(self, trajectories: Trajectories, horizons: Sequence[int], relift: bool = False) -> Iterator[Ahead]:
-        """Yield, piece by piece, the predictions at some horizons from every start that has a sample that far ahead.
-
-        The memory in use does not grow with the length of the trajectories. Each piece says its episode, its first
-        start and its horizon.
-
-        Raises
-        ------
-        KoopsieveError
-            If columns do not fit, or a horizon is longer than every episode.
-        """
-        return predictions(self, trajectories, horizons, relift)
+    def predictions(self, trajectories: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
+        """Yield the predictions at some horizons from every start, the cheaper way: see `Model.predictions`."""
+        data = fitting(self, trajectories)
+        wanted = checked_horizons(horizons, data)
+        if direct_is_cheaper(self, wanted):
+            return direct(self, data, wanted)
+        return super().predictions(data, wanted)
 
     def predict_interval(
-        self, x0: ArrayLike, inputs: ArrayLike | None = None, horizon: int = 1
+        self, history: ArrayLike, inputs: ArrayLike | None = None, horizon: int = 1
     ) -> tuple[FloatArray, FloatArray]:
         """Return the linear prediction and its standard deviation, both in the shape `predict` gives.
 
@@ -207,7 +165,7 @@ class LiftedModel:
         """
         if self.noise_variance is None:
             raise KoopsieveError("The model has no noise_variance, so it cannot say how far predictions may stray.")
-        mean = self.predict(x0, inputs, horizon)
+        mean = self.predict(history, inputs, horizon)
         return mean, np.broadcast_to(output_deviation(self.A, self.C, self.noise_variance, horizon), mean.shape)
 
     def prediction_matrices(self, horizon: int) -> tuple[FloatArray, FloatArray]:
@@ -230,7 +188,7 @@ class LiftedModel:
         KoopsieveError
             If an output would be lost.
         """
-        kept = checked_indices(retained, len(self.A))
+        kept = increasing_indices("retained", retained, len(self.A))
         lost = [name for name, row in zip(self.output_names, np.delete(self.C, kept, axis=1), strict=True) if row.any()]
         if lost:
             raise KoopsieveError(
@@ -278,33 +236,40 @@ class LiftedModel:
         """Return the model as `control.StateSpace` with all names (dots become middle dots); needs python-control."""
         return to_control(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one .npz file of arrays and JSON, whole or not at all.
 
-        Raises
-        ------
-        KoopsieveError
-            If the dictionary holds a user's own code, which a safe file cannot.
-        """
-        matrices = {"A": self.A, "B": self.B, "C": self.C}
-        if self.noise_variance is not None:
-            matrices["noise_variance"] = self.noise_variance
-        files.write(path, self, matrices)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> LiftedModel:
-        """Read a model that `save` wrote; nothing in the file is ever executed.
-
-        Raises
-        ------
-        KoopsieveError
-            If the file is damaged or foreign.
-        """
-        return files.read(path, cls)
-
-
-def _require_shape(name: str, array: FloatArray, expected: tuple[int, ...]) -> None:
-    if array.shape != expected:
+def check_made_with(estimate: Coefficients, dictionary: Dictionary, regressors: tuple[str, ...]) -> None:
+    """Refuse an estimate of other observables, and a dictionary that lacks an output."""
+    L = dictionary.size
+    if estimate.regressors != regressors or estimate.coef.shape[1] != L:
         raise KoopsieveError(
-            f"{name} does not fit the dictionary and the names. Expected {expected}, got {array.shape}."
+            f"The estimate was not made with this dictionary. Expected {L} observables {list(regressors[:5])}…, got "
+            f"{estimate.coef.shape[1]}, {list(estimate.regressors[:5])}…. "
+            "After a reduction pass `dictionary.select(retained)`."
         )
+    if len(dictionary.outputs) < len(dictionary.signals.outputs):
+        raise KoopsieveError(
+            "The dictionary lacks a measured state, so the model could not predict it. Add a States() block, and keep "
+            "the outputs when reducing."
+        )
+
+
+def shifted_coefficients(coef: FloatArray, known: int, carried: Dictionary, structure: Shifts) -> FloatArray:
+    """Return coefficients (regressors, targets) on the carried dictionary, its delayed copies shifted exactly.
+
+    `coef` has the first `known` observables and the drives as regressors, and these observables as targets.
+    """
+    L = carried.size
+    full = np.zeros((L + len(coef) - known, L))
+    full[:known, :known], full[L:, :known] = coef[:known], coef[known:]
+    full[:, structure.targets] = 0.0
+    full[structure.sources, structure.targets] = 1.0
+    return full
+
+
+def carried_noise(estimate: Coefficients, structure: Shifts) -> FloatArray:
+    """Return the one-step variance of every carried observable; a copy has none."""
+    variance = np.zeros(len(structure.delays))
+    with np.errstate(divide="ignore"):
+        variance[: len(estimate.noise_precision)] = 1.0 / estimate.noise_precision
+    variance[structure.targets] = 0.0
+    return variance

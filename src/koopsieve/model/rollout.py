@@ -1,20 +1,21 @@
-"""Predictions from every start of measured trajectories, with the inputs that were measured.
-
-`stepped` walks the lifted system and serves all horizons and relifting; `direct` jumps to the horizons asked for,
-y[k+h] = C·Aʰ·φ(x[k]) + Σⱼ C·Aʰ⁻¹⁻ʲ·B·u[k+j], which carries n_outputs numbers per start where a step carries L².
-"""
+"""Predictions from every start of measured trajectories, with the inputs that were measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data import Trajectories
-from koopsieve.model.prediction import checked_horizon, chunks, lift, read, state_columns, steps
-from koopsieve.model.system import System
+from koopsieve.data import Trajectories, embedded
+from koopsieve.model.histories import checked_horizon
+
+if TYPE_CHECKING:
+    from koopsieve.model.forms import Model
+
+
+_CHUNK_BYTES = 32 * 2**20  # of what is carried at once
 
 
 class Ahead(NamedTuple):
@@ -23,7 +24,7 @@ class Ahead(NamedTuple):
     Parameters
     ----------
     episode, first, horizon : int
-        The episode, the sample of the first start, and how many steps ahead.
+        The episode, the sample of the first start (counted where the state begins), and how many steps ahead.
     predicted : array, shape (starts, n_outputs)
         The predicted outputs.
     """
@@ -34,63 +35,32 @@ class Ahead(NamedTuple):
     predicted: FloatArray
 
 
-def rollout(system: System, trajectories: Trajectories, horizon: int, relift: bool) -> tuple[FloatArray, ...]:
-    """Return all predictions up to `horizon`, per episode; see `LiftedModel.rollout`."""
-    check_columns(system, trajectories)
-    (horizon,) = checked_horizons([horizon], trajectories)
-    found = tuple(np.empty((max(0, len(x) - horizon), horizon, len(system.C))) for x in trajectories.states)
-    for episode, first, h, predicted in stepped(system, trajectories, range(1, horizon + 1), relift):
+def rollout(model: Model, trajectories: Trajectories, horizon: int) -> tuple[FloatArray, ...]:
+    """Return all predictions up to `horizon`, per episode; see `Model.rollout`."""
+    data = fitting(model, trajectories)
+    (steps,) = checked_horizons([horizon], data)
+    found = tuple(np.empty((max(0, len(x) - steps), steps, len(model.output_names))) for x in data.states)
+    for episode, first, h, predicted in stepped(model, data, range(1, steps + 1)):
         rows = found[episode][first : first + len(predicted)]
         rows[:, h - 1] = predicted[: len(rows)]
     return found
 
 
-def predictions(system: System, trajectories: Trajectories, horizons: Sequence[int], relift: bool) -> Iterator[Ahead]:
-    """Return the predictions at `horizons`, the cheaper way; see `LiftedModel.predictions`."""
-    check_columns(system, trajectories)
-    wanted = checked_horizons(horizons, trajectories)
-    if relift:
-        state_columns(system.dictionary)  # refuse now, not at the first piece
-    elif direct_is_cheaper(system, wanted):
-        return direct(system, trajectories, wanted)
-    return stepped(system, trajectories, wanted, relift)
+def stepped(model: Model, trajectories: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
+    """Return the predictions at `horizons` from every start that has a sample that far ahead, step by step."""
+    data = fitting(model, trajectories)
+    return _stepped(model, data, checked_horizons(horizons, data))
 
 
-def stepped(system: System, trajectories: Trajectories, horizons: Sequence[int], relift: bool) -> Iterator[Ahead]:
-    """Yield the predictions at `horizons` from every start that has a sample that far ahead, by stepping."""
+def _stepped(model: Model, data: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
     wanted, furthest = set(horizons), max(horizons)
-    for episode, part in _starts(system, trajectories, min(horizons)):
-        x, u = trajectories.states[episode], trajectories.inputs[episode]
-        lifted = lift(system.dictionary, x[part])
+    for episode, part in start_slices(model.carried_size, data, min(horizons)):
+        u = data.inputs[episode]
         sequence = (u[part.start + j : part.stop + j] for j in range(min(furthest, len(u) - part.start)))
-        for h, state in enumerate(steps(system, lifted, sequence, relift), start=1):
+        carried = model.start(data.states[episode][part])
+        for h, now in enumerate(model.steps(carried, sequence), start=1):
             if h in wanted:
-                yield Ahead(episode, part.start, h, read(system, state))
-
-
-def direct(system: System, trajectories: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
-    """Yield what `stepped` yields without relifting, jumping to each horizon."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        reads = output_powers(system.A, system.C, max(horizons))
-        pulses = [power @ system.B for power in reads]  # the Markov parameters
-    for episode, part in _starts(system, trajectories, min(horizons)):
-        x, u = trajectories.states[episode], trajectories.inputs[episode]
-        lifted = lift(system.dictionary, x[part])
-        for h in horizons:
-            rows = min(part.stop, len(x) - h) - part.start
-            if rows > 0:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    predicted = lifted[:rows] @ reads[h].T
-                    for j in range(h if u.shape[1] else 0):
-                        predicted += u[part.start + j :][:rows] @ pulses[h - 1 - j].T
-                yield Ahead(episode, part.start, h, predicted)
-
-
-def direct_is_cheaper(system: System, horizons: Sequence[int]) -> bool:
-    """Compare the multiplications per start of the two ways."""
-    outputs, L = system.C.shape
-    inputs = system.B.shape[1]
-    return bool(outputs * sum(L + h * inputs for h in horizons) <= max(horizons) * L * (L + inputs))
+                yield Ahead(episode, part.start, h, model.read(now))
 
 
 def checked_horizons(horizons: Sequence[int], trajectories: Trajectories) -> tuple[int, ...]:
@@ -107,28 +77,29 @@ def checked_horizons(horizons: Sequence[int], trajectories: Trajectories) -> tup
     return tuple(wanted)
 
 
-def check_columns(system: System, trajectories: Trajectories) -> None:
-    """Refuse trajectories whose columns are not those the model was made with."""
+def fitting(model: Model, trajectories: Trajectories) -> Trajectories:
+    """Return the trajectories with the model's delays, or say why the model cannot predict them."""
     for what, expected, came in (
-        ("states", system.dictionary.state_names, trajectories.state_names),
-        ("inputs", system.input_names, trajectories.input_names),
+        ("outputs", model.signals.outputs, trajectories.output_names),
+        ("inputs", model.signals.inputs, trajectories.input_names),
     ):
         if expected != came:
             raise KoopsieveError(
                 f"The trajectories do not have the model's {what}. Expected {list(expected)}, got {list(came)}. "
-                "Give them the same names, columns in the same order, and the same delays."
+                "Give them the same names, columns in the same order."
             )
+    return embedded(trajectories, model.signals.embedding)
 
 
-def output_powers(A: FloatArray, C: FloatArray, highest: int) -> list[FloatArray]:
-    """Return C, CA, CA², …, CAʰ."""
-    powers = [C]
-    for _ in range(highest):
-        powers.append(powers[-1] @ A)
-    return powers
-
-
-def _starts(system: System, trajectories: Trajectories, nearest: int) -> Iterator[tuple[int, slice]]:
+def start_slices(size: int, trajectories: Trajectories, nearest: int) -> Iterator[tuple[int, slice]]:
+    """Yield the episode and a slice of starts that have a sample `nearest` steps ahead, small enough for the memory."""
     for episode, x in enumerate(trajectories.states):
-        for part in chunks(len(x) - nearest, len(system.A)):
+        for part in chunks(len(x) - nearest, size):
             yield episode, part
+
+
+def chunks(count: int, size: int) -> Iterator[slice]:
+    """Cut starts into slices whose carried numbers fit the memory set aside for them."""
+    rows = max(1, _CHUNK_BYTES // (8 * max(1, size)))
+    for first in range(0, count, rows):
+        yield slice(first, min(first + rows, count))

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.dictionary.delay_line import Shifts, shifts
 from koopsieve.model.lifted import LiftedModel
 from koopsieve.model.spectrum import spectral_radius
 from koopsieve.regression import RegressionStatistics
@@ -42,7 +43,8 @@ def stabilise(model: LiftedModel, statistics: RegressionStatistics, radius: floa
     """
     if not (np.isfinite(radius) and radius > 0):
         raise KoopsieveError(f"radius must be a positive number. Got {radius}.")
-    if statistics.observables != model.names:
+    known = len(statistics.observables)
+    if statistics.observables != model.names[:known] or statistics.drives != model.signals.acting:
         raise KoopsieveError(
             f"The statistics are not of this model's observables. Expected {list(model.names)[:5]}…, got "
             f"{list(statistics.observables)[:5]}…. Pass statistics.select(retained)."
@@ -51,12 +53,40 @@ def stabilise(model: LiftedModel, statistics: RegressionStatistics, radius: floa
         raise KoopsieveError("The model's A is not finite, so it cannot be stabilised. Identify it again.")
     if model.spectral_radius <= radius * (1 + ROUNDING):
         return model
-    A = inside(model.A, radius, _scale(statistics))
-    L = len(A)
-    gap = statistics.S - statistics.R[:, :L] @ A.T
-    B: FloatArray = np.asarray(np.linalg.lstsq(statistics.R[:, L:], gap, rcond=None)[0].T, dtype=float)
-    left = statistics.leftover + np.sum((gap - statistics.R[:, L:] @ B.T) ** 2, axis=0)
-    return replace(model, A=A, B=B, noise_variance=left / max(statistics.rows, 1.0))
+    structure = shifts(model.dictionary)
+    A = _with_exact_rows(inside(model.A, radius, _scale(statistics, len(model.A))), model.A, structure, known)
+    A = _contracted(A, radius, structure.delays)
+    free = np.flatnonzero(structure.free[:known])
+    gap = statistics.S[:, free] - statistics.R[:, :known] @ A[free, :known].T
+    drives = statistics.R[:, known:]
+    B, noise = model.B.copy(), np.zeros(len(A))
+    B[free] = np.linalg.lstsq(drives, gap, rcond=None)[0].T
+    left = statistics.leftover[free] + np.sum((gap - drives @ B[free].T) ** 2, axis=0)
+    noise[free] = left / max(statistics.rows, 1.0)
+    return replace(model, A=A, B=B, noise_variance=noise)
+
+
+def _with_exact_rows(A: FloatArray, before: FloatArray, structure: Shifts, known: int) -> FloatArray:
+    """Return A with the rows of delayed copies as they were, and nothing learned from what is only carried along."""
+    exact = A.copy()
+    exact[:, known:] = 0.0
+    exact[structure.targets] = before[structure.targets]
+    return exact
+
+
+def _contracted(A: FloatArray, radius: float, delays: IndexArray) -> FloatArray:
+    """Return A with all eigenvalues shrunk alike until none is outside the circle; shifts stay shifts.
+
+    With D = diag(ρ^delay), ρ·D⁻¹AD has the eigenvalues of A times ρ, and a copy from one delay to the next keeps its
+    coefficient one.
+    """
+    reached = spectral_radius(A)
+    if reached <= radius * (1 + ROUNDING):
+        return A
+    shrink = radius / reached
+    D = shrink ** delays.astype(float)
+    contracted: FloatArray = shrink * A * D / D[:, None]
+    return contracted
 
 
 def inside(A: FloatArray, radius: float, scale: FloatArray | None = None) -> FloatArray:
@@ -81,7 +111,9 @@ def inside(A: FloatArray, radius: float, scale: FloatArray | None = None) -> Flo
     return result
 
 
-def _scale(statistics: RegressionStatistics) -> FloatArray:
-    """Return the root mean square of each observable, up to a common factor; one where it is zero."""
+def _scale(statistics: RegressionStatistics, size: int) -> FloatArray:
+    """Return the root mean square of each observable, up to a common factor; one where it is zero or not known."""
+    scale = np.ones(size)
     norm = np.linalg.norm(statistics.R[:, : len(statistics.observables)], axis=0)
-    return np.where(norm > 0, norm, 1.0)
+    scale[: len(norm)] = np.where(norm > 0, norm, 1.0)
+    return scale

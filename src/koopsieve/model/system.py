@@ -1,4 +1,4 @@
-"""What the functions of this stage ask of a model, and what a model asks of an estimate."""
+"""What functions of a linear model ask of it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,3 @@ class System(Protocol):
     def input_names(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
     def output_names(self) -> tuple[str, ...]: ...  # noqa: D102
-
-
-class Coefficients(Protocol):
-    """The part of an estimate that a model uses; `koopsieve.identify.Estimate` is one."""
-
-    @property
-    def coef(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def noise_precision(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def regressors(self) -> tuple[str, ...]: ...  # noqa: D102

@@ -63,11 +63,11 @@ def compress(
     KoopsieveError
         If the dictionary was fitted to other states, or a horizon is not a positive whole number that fits the data.
     """
-    _check_states(trajectories, dictionary)
+    dictionary.signals.require_same(trajectories.signals, "Data and the data that the dictionary was fitted to")
     steps = _check_horizons(horizons, trajectories)
     engine: Executor = Threads() if executor is None else executor
     source = Stream.of(trajectories)
-    start = _empty(dictionary, source.input_names, steps)
+    start = _empty(dictionary, steps)
     rows = chunk_rows or _rows_within(BYTES_PER_THREAD if max_bytes is None else max_bytes // engine.sharing, start)
     folding = Folding(dictionary, start, rows, reach=max(steps, default=1))
     chunks = None if source.n_samples is None else -(-source.n_samples // rows)
@@ -116,9 +116,9 @@ class Folding:
     def absorb(self, statistics: RegressionStatistics, chunk: Chunk) -> RegressionStatistics:
         """Return the statistics with one more chunk."""
         L = self.dictionary.size
-        rows = np.zeros((chunk.rows + 1, L + chunk.inputs.shape[1]), order="F")  # design and targets are views of it
+        rows = np.zeros((chunk.rows + 1, len(self.dictionary.regressors)), order="F")  # design and targets are views
         self.dictionary.lift(chunk.states[: chunk.rows + 1], out=rows[:, :L])
-        rows[:-1, L:] = chunk.inputs[: chunk.rows]
+        self.dictionary.drive(chunk.states[: chunk.rows], chunk.inputs[: chunk.rows], out=rows[:-1, L:])
         factor = statistics.factor.absorb(rows[:-1], rows[1:, :L])
         if statistics.ahead is None:
             return replace(statistics, factor=factor)
@@ -129,21 +129,22 @@ class Folding:
         rows = min(chunk.rows, len(chunk.states) - longest)
         if rows <= 0:
             return ahead
-        outputs = list(self.dictionary.measured)
+        outputs = len(ahead.outputs)  # the first columns of the state
         between = [chunk.inputs[lag : lag + rows] for lag in range(longest)]
-        targets = [chunk.states[h : h + rows, outputs] for h in ahead.horizons]
+        targets = [chunk.states[h : h + rows, :outputs] for h in ahead.horizons]
         factor = ahead.factor.absorb(np.concatenate([lifted[:rows], *between], axis=1), np.concatenate(targets, axis=1))
         return replace(ahead, factor=factor)
 
 
-def _empty(dictionary: Dictionary, inputs: tuple[str, ...], horizons: tuple[int, ...]) -> RegressionStatistics:
-    L, size = dictionary.size, dictionary.size + len(inputs)
+def _empty(dictionary: Dictionary, horizons: tuple[int, ...]) -> RegressionStatistics:
+    L, signals = dictionary.size, dictionary.signals
     ahead = None
     if horizons:
-        outputs = tuple(dictionary.state_names[i] for i in dictionary.measured)
+        inputs, outputs = signals.acting, signals.outputs
         factor = TriangularFactor.empty(L + len(inputs) * horizons[-1], len(outputs) * len(horizons))
         ahead = HorizonStatistics(factor, dictionary.names, inputs, outputs, horizons)
-    return RegressionStatistics(TriangularFactor.empty(size, L), dictionary.names, inputs, ahead)
+    factor = TriangularFactor.empty(len(dictionary.regressors), L)
+    return RegressionStatistics(factor, dictionary.names, dictionary.drive_names, ahead, dictionary.outputs, signals)
 
 
 def _rows_within(max_bytes: int, start: RegressionStatistics) -> int:
@@ -179,14 +180,6 @@ def _check_rows(found: RegressionStatistics) -> RegressionStatistics:
             f"No episode is long enough for the horizon {found.ahead.horizons[-1]}. Ask for shorter horizons."
         )
     return found
-
-
-def _check_states(trajectories: Trajectories | Stream, dictionary: Dictionary) -> None:
-    if trajectories.state_names != dictionary.state_names:
-        raise KoopsieveError(
-            f"The dictionary was fitted to the states {', '.join(dictionary.state_names)}; the trajectories have "
-            f"{', '.join(trajectories.state_names)}. Embed the same delays, or fit the dictionary to these data."
-        )
 
 
 def _check_horizons(horizons: Sequence[int], trajectories: Trajectories | Stream) -> tuple[int, ...]:

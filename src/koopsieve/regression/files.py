@@ -9,21 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koopsieve._archive import Arrays, read_archive, write_archive
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, increasing_indices
+from koopsieve.data import Signals
 from koopsieve.regression.factor import TriangularFactor
 
 if TYPE_CHECKING:
     from koopsieve.regression.statistics import RegressionStatistics
 
 KIND = "koopsieve statistics"
-VERSION = 1
+VERSION = 2
 _FIELDS = ("R", "S", "leftover", "rows")
 
 
 def save_statistics(path: str | os.PathLike[str], statistics: RegressionStatistics) -> None:
     """Write statistics to one .npz file, whole or not at all."""
     ahead = statistics.ahead
-    header: dict[str, Any] = {"observables": statistics.observables, "inputs": statistics.inputs, "ahead": None}
+    header: dict[str, Any] = {
+        "observables": statistics.observables,
+        "drives": statistics.drives,
+        "outputs": statistics.outputs,
+        "signals": statistics.signals.to_dict(),
+        "ahead": None,
+    }
     arrays = _arrays("one_step", statistics.factor)
     if ahead is not None:
         header["ahead"] = {"outputs": ahead.outputs, "horizons": ahead.horizons}
@@ -39,16 +46,18 @@ def load_statistics(path: str | os.PathLike[str]) -> RegressionStatistics:
 def _build(header: dict[str, Any], arrays: Arrays) -> RegressionStatistics:
     from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics
 
-    observables, inputs = tuple(map(str, header["observables"])), tuple(map(str, header["inputs"]))
-    L, width = len(observables), len(inputs)
-    factor = _factor("one_step", arrays, L + width, L)
+    observables, drives = tuple(map(str, header["observables"])), tuple(map(str, header["drives"]))
+    known, signals = tuple(map(int, header["outputs"])), Signals.from_dict(header["signals"])
+    L, inputs = len(observables), signals.acting
+    factor = _factor("one_step", arrays, L + len(drives), L)
+    increasing_indices("outputs", known, L)
     if header["ahead"] is None:
-        return RegressionStatistics(factor, observables, inputs)
+        return RegressionStatistics(factor, observables, drives, None, known, signals)
     outputs = tuple(map(str, header["ahead"]["outputs"]))
     horizons = tuple(int(h) for h in header["ahead"]["horizons"])
-    further = _factor("ahead", arrays, L + width * horizons[-1], len(outputs) * len(horizons))
+    further = _factor("ahead", arrays, L + len(inputs) * horizons[-1], len(outputs) * len(horizons))
     ahead = HorizonStatistics(further, observables, inputs, outputs, horizons)
-    return RegressionStatistics(factor, observables, inputs, ahead)
+    return RegressionStatistics(factor, observables, drives, ahead, known, signals)
 
 
 def _arrays(prefix: str, factor: TriangularFactor) -> dict[str, NDArray[Any]]:

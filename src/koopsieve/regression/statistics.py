@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices
+from koopsieve.data import Signals
 from koopsieve.regression.factor import TriangularFactor
 from koopsieve.regression.files import load_statistics, save_statistics
 
@@ -78,25 +79,32 @@ class RegressionStatistics:
     ----------
     factor : TriangularFactor
         Over p = L + l regressors and L targets.
-    observables, inputs : tuple of str
-        Names; regressors are the observables followed by the inputs, targets are the observables.
+    observables, drives : tuple of str
+        Names; regressors are the observables followed by the drives (in a linear model the inputs), targets are the
+        observables.
     ahead : HorizonStatistics, optional
         The multi-step regressions of the same data, if `compress` was asked for horizons.
+    outputs : tuple of int
+        Which observables are the measured outputs themselves.
+    signals : Signals
+        Names, sample time and delays of the data.
     """
 
     factor: TriangularFactor
     observables: tuple[str, ...]
-    inputs: tuple[str, ...] = ()
+    drives: tuple[str, ...] = ()
     ahead: HorizonStatistics | None = None
+    outputs: tuple[int, ...] = ()
+    signals: Signals = field(default_factory=Signals)
 
     @property
     def R(self) -> FloatArray:
-        """Upper triangular factor of the design, shape (L+l, L+l)."""
+        """Upper triangular factor of the design, shape (p, p)."""
         return self.factor.R
 
     @property
     def S(self) -> FloatArray:
-        """QᵀT, shape (L+l, L)."""
+        """QᵀT, shape (p, L)."""
         return self.factor.S
 
     @property
@@ -112,7 +120,7 @@ class RegressionStatistics:
     @property
     def regressors(self) -> tuple[str, ...]:
         """Names of the columns of the design."""
-        return self.observables + self.inputs
+        return self.observables + self.drives
 
     def merge(self, other: RegressionStatistics) -> RegressionStatistics:
         """Return the statistics of both data sets together.
@@ -120,10 +128,11 @@ class RegressionStatistics:
         Raises
         ------
         KoopsieveError
-            If the two were not made with the same dictionary, inputs and horizons.
+            If the two were not made with the same dictionary and horizons, or of data sampled alike.
         """
         _require_same("observables", self.observables, other.observables)
-        _require_same("inputs", self.inputs, other.inputs)
+        _require_same("drives", self.drives, other.drives)
+        self.signals.require_same(other.signals, "Statistics to merge")
         if (self.ahead is None) != (other.ahead is None):
             raise KoopsieveError(
                 "Only one of the two statistics holds horizons. Compress both with the same `horizons`."
@@ -131,15 +140,19 @@ class RegressionStatistics:
         ahead = self.ahead and other.ahead and self.ahead.merge(other.ahead)
         return replace(self, factor=self.factor.merge(other.factor), ahead=ahead)
 
-    def select(self, retained: ArrayLike) -> RegressionStatistics:
-        """Return the statistics of the dictionary cut to `retained`, without data; inputs stay."""
-        kept = np.asarray(retained, dtype=np.intp)
-        columns = np.concatenate([kept, len(self.observables) + np.arange(len(self.inputs))])
+    def select(self, retained: ArrayLike, drives: ArrayLike | None = None) -> RegressionStatistics:
+        """Return the statistics of the dictionary cut to `retained`, without data; all drives stay unless given."""
+        kept = increasing_indices("retained", retained, len(self.observables))
+        every = np.arange(len(self.drives)) if drives is None else drives
+        kept_drives = increasing_indices("drives", every, len(self.drives))
+        columns = np.concatenate([kept, len(self.observables) + kept_drives])
         return replace(
             self,
             factor=self.factor.select(columns, kept),
             observables=_pick(self.observables, kept),
+            drives=_pick(self.drives, kept_drives),
             ahead=self.ahead and self.ahead.select(kept),
+            outputs=tuple(np.flatnonzero(np.isin(kept, self.outputs)).tolist()),
         )
 
     def discount(self, forgetting: float) -> RegressionStatistics:
@@ -153,7 +166,7 @@ class RegressionStatistics:
         """Return the regressions of some observables on all of them: targets are independent of each other."""
         chosen = np.asarray(targets, dtype=np.intp)
         factor = replace(self.factor, S=self.factor.S[:, chosen], leftover=self.factor.leftover[chosen])
-        return SomeTargets(factor, _pick(self.observables, chosen), self.inputs, None, self.regressors)
+        return SomeTargets(factor, _pick(self.observables, chosen), self.drives, every=self.regressors)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one .npz file of arrays and JSON, whole or not at all.

@@ -57,7 +57,7 @@ class Refitter:
 
     def _one(self, name: str, statistics: RegressionStatistics, dictionary: Dictionary) -> Refitted:
         estimate = self.refits[name].identify(statistics)
-        model = LiftedModel.from_estimate(estimate, dictionary, dt=self.validation.dt)
+        model = LiftedModel.from_estimate(estimate, dictionary)
         plain = Refitted(model, self._errors(model), name, "")
         radius = model.spectral_radius
         if not self.stable or radius <= 1 + ROUNDING:
@@ -67,7 +67,7 @@ class Refitter:
 
     def again(self, name: str, statistics: RegressionStatistics, dictionary: Dictionary, stable: bool) -> LiftedModel:
         """Return one of the refits on other statistics, stabilised if that is asked for or it would overflow."""
-        model = LiftedModel.from_estimate(self.refits[name].identify(statistics), dictionary, dt=self.validation.dt)
+        model = LiftedModel.from_estimate(self.refits[name].identify(statistics), dictionary)
         radius = model.spectral_radius
         needed = radius > 1 + ROUNDING and (stable or _overflows(radius))
         return stabilise(model, statistics) if self.stable and needed else model

@@ -14,8 +14,8 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.episodes import Episode, make_episode
-from koopsieve.data.names import check_names
 from koopsieve.data.reading.columns import episode_codes, numbers, seconds
+from koopsieve.data.signals import check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data.embedding import embed
+from koopsieve.data.embedding import Embedding
 from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable
 from koopsieve.data.streaming.lazy import read
 
@@ -151,13 +151,7 @@ class Embedded:
     """Another origin with delays embedded block by block, the last samples of each block carried to the next."""
 
     origin: Origin
-    states: int
-    inputs: int
-
-    @property
-    def lost(self) -> int:
-        """How many samples an episode loses at its start."""
-        return max(self.states, self.inputs)
+    embedding: Embedding
 
     @property
     def n_samples(self) -> int | None:
@@ -166,7 +160,7 @@ class Embedded:
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the same pieces, embedded."""
-        return _embedded_pieces(self.origin, rows, self.states, self.inputs)
+        return EmbeddedPart(self.origin, self.embedding).pieces(rows)
 
     def parts(self, count: int, reach: int) -> Sequence[Readable]:
         """Divide as the origin does, with the delays' worth of context more.
@@ -174,8 +168,8 @@ class Embedded:
         A part that answers for samples a … b−1 answers, once embedded, for a+lost … b+lost−1: all of them move alike,
         so none is lost or counted twice.
         """
-        parts = self.origin.parts(count, reach + self.lost)
-        return [EmbeddedPart(part, self.states, self.inputs) for part in parts]
+        more = self.embedding.lost + self.embedding.ahead
+        return [EmbeddedPart(part, self.embedding) for part in self.origin.parts(count, reach + more)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,32 +177,28 @@ class EmbeddedPart:
     """A part of an origin with delays embedded."""
 
     part: Readable
-    states: int
-    inputs: int
+    embedding: Embedding
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the same pieces, embedded."""
-        return _embedded_pieces(self.part, rows, self.states, self.inputs)
+        for piece in self.part.pieces(rows):
+            yield Piece(piece.label, _embedded(piece.blocks, self.embedding))
 
 
-def _embedded_pieces(source: Readable, rows: int, states: int, inputs: int) -> Iterator[Piece]:
-    for piece in source.pieces(rows):
-        yield Piece(piece.label, _embedded(piece.blocks, states, inputs))
-
-
-def _embedded(blocks: Iterator[Block], states: int, inputs: int) -> Iterator[Block]:
-    lost, answers, given = max(states, inputs), 0, 0
+def _embedded(blocks: Iterator[Block], embedding: Embedding) -> Iterator[Block]:
+    carried, answers, given = embedding.lost + embedding.ahead, 0, 0
     x = u = None
     for block in blocks:
         answers += len(block.states) * block.answered
-        x = block.states if x is None else np.concatenate([x[-lost:], block.states])
-        u = block.inputs if u is None else np.concatenate([u[-lost:], block.inputs])
-        if len(x) <= lost:
+        x = block.states if x is None else np.concatenate([x[-carried:], block.states])
+        u = block.inputs if u is None else np.concatenate([u[-carried:], block.inputs])
+        if len(x) <= carried:
             continue
-        embedded, ahead = embed(x, u, states, inputs), u[lost:]
-        own = min(max(answers - given, 0), len(embedded))
-        given += len(embedded)
+        states, _ = embedding.embed(x, u)
+        acting = u[carried:]  # one per state, unless the episode ends here
+        own = min(max(answers - given, 0), len(states))
+        given += len(states)
         if own:
-            yield Block(embedded[:own], ahead[:own])
-        if own < len(embedded):
-            yield Block(embedded[own:], ahead[own:], answered=False)
+            yield Block(states[:own], acting[:own])
+        if own < len(states):
+            yield Block(states[own:], acting[own:], answered=False)

@@ -1,0 +1,117 @@
+"""What was measured, as one value: names of outputs and inputs, the sample time, and the delays in the state.
+
+Trajectories, streams, dictionaries, statistics and models all carry it, so that no later stage has to be told again or
+to read names back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data.embedding import Embedding
+
+
+@dataclass(frozen=True)
+class Signals:
+    """Names, sample time and embedding.
+
+    Parameters
+    ----------
+    outputs, inputs : tuple of str
+        The measured columns.
+    dt : float
+        Sample time.
+    embedding : Embedding
+        How the state is made of them; by default the state is the outputs.
+    """
+
+    outputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    dt: float = 1.0
+    embedding: Embedding = field(default_factory=Embedding)
+
+    def __post_init__(self) -> None:
+        check_names(self.outputs, self.inputs)
+        if isinstance(self.dt, bool) or not isinstance(self.dt, Real) or not 0 < self.dt < np.inf:
+            raise KoopsieveError(f"dt, the sample time, must be a positive number. Got {self.dt!r}.")
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the state's columns: the outputs first, then their delayed copies and those of the inputs."""
+        return self.embedding.names(self.outputs, self.inputs)
+
+    @property
+    def acting(self) -> tuple[str, ...]:
+        """Names of the inputs that act in a step: u, or u[k+1]."""
+        return self.embedding.acting(self.inputs)
+
+    def embedded(self, embedding: Embedding) -> Signals:
+        """Return the same signals with another embedding."""
+        return replace(self, embedding=embedding)
+
+    def require_same(self, other: Signals, what: str) -> None:
+        """Refuse data that were not measured and embedded alike; `what` names them in the message.
+
+        Raises
+        ------
+        KoopsieveError
+            Which says what differs.
+        """
+        for name, mine, theirs in (
+            ("outputs", self.outputs, other.outputs),
+            ("inputs", self.inputs, other.inputs),
+            ("delays", self.embedding.to_dict(), other.embedding.to_dict()),
+        ):
+            if mine != theirs:
+                raise KoopsieveError(f"{what} must have the same {name}. Expected {_said(mine)}, got {_said(theirs)}.")
+        if not np.isclose(self.dt, other.dt, rtol=1e-3, atol=0.0):
+            raise KoopsieveError(
+                f"{what} must have the same sample time. Expected {self.dt:g}, got {other.dt:g}. "
+                "Resample one of the two."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for files."""
+        return {"outputs": self.outputs, "inputs": self.inputs, "dt": self.dt, "embedding": self.embedding.to_dict()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Signals:
+        """Return the signals that `to_dict` described."""
+        return cls(
+            tuple(values["outputs"]), tuple(values["inputs"]), float(values["dt"]), Embedding(**values["embedding"])
+        )
+
+
+def check_names(outputs: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse names that are not text, are empty, or occur twice among outputs and inputs together."""
+    seen: set[str] = set()
+    for name in (*outputs, *inputs):
+        if not isinstance(name, str) or not name:
+            raise KoopsieveError(f"Names of states and inputs must be text and not empty. Got {name!r}.")
+        if name in seen:
+            raise KoopsieveError(f"The name {name!r} occurs twice. Give every state and every input its own name.")
+        seen.add(name)
+
+
+def complete_names(names: str | Sequence[str] | None, columns: int, what: str, prefix: str) -> tuple[str, ...]:
+    """Return one name per column: those given, or `prefix` with a number."""
+    if names is None:
+        return tuple(f"{prefix}{i + 1}" for i in range(columns))
+    given = (names,) if isinstance(names, str) else tuple(names)
+    if len(given) != columns:
+        raise KoopsieveError(
+            f"{what}_names must have one name per {what} column. Expected {columns}, got {len(given)}: {list(given)}."
+        )
+    return given
+
+
+def _said(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {item}" for name, item in value.items())
+    return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)

@@ -1,0 +1,270 @@
+"""What the three prediction forms have in common: one protocol, many starts at once.
+
+A model carries something from step to step: the lifted state (linear, bilinear) or the delay line itself (reprojected).
+A form says how that starts from a state, how one step changes it, and how outputs are read from it; everything that
+users call is built on these three.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data import Signals, Trajectories
+from koopsieve.dictionary import Dictionary
+from koopsieve.model import files
+from koopsieve.model.histories import checked_horizon, real_array, starts
+from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
+
+
+@dataclass(frozen=True)
+class Linearisation:
+    """The step around one point: x[k+1] ≈ A·x[k] + B·u[k] + offset, y = C·x, x what the model carries.
+
+    Parameters
+    ----------
+    A, B, C : array
+    offset : array, shape (n,)
+    """
+
+    A: FloatArray
+    B: FloatArray
+    C: FloatArray
+    offset: FloatArray
+
+
+class Model(ABC):
+    """A fitted model in one of the prediction forms.
+
+    Subclasses are frozen dataclasses with a field `dictionary`.
+    """
+
+    form: ClassVar[str]
+    dictionary: Dictionary
+
+    # what a form says
+
+    @property
+    @abstractmethod
+    def carried_size(self) -> int:
+        """How many numbers are carried from step to step."""
+
+    @abstractmethod
+    def start(self, states: FloatArray) -> FloatArray:
+        """Return what is carried, from states (starts, n) with delays embedded."""
+
+    @abstractmethod
+    def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return what is carried one step later, under the inputs (starts, l)."""
+
+    @abstractmethod
+    def read(self, carried: FloatArray) -> FloatArray:
+        """Return the outputs (starts, n_outputs) in what is carried."""
+
+    @abstractmethod
+    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the step linearised around one point, given as (size,) and (l,)."""
+
+    @abstractmethod
+    def arrays(self) -> Mapping[str, FloatArray]:
+        """Return the numbers that a file must hold beside the dictionary."""
+
+    # what follows from it
+
+    @property
+    def signals(self) -> Signals:
+        """Names, sample time and delays."""
+        return self.dictionary.signals
+
+    @property
+    def dt(self) -> float:
+        """Sample time."""
+        return self.signals.dt
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return self.signals.inputs
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return self.signals.outputs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the observables."""
+        return self.dictionary.names
+
+    @property
+    def history(self) -> int:
+        """Rows of measured history that a prediction starts from."""
+        return self.signals.embedding.history
+
+    def predict(self, history: ArrayLike, inputs: ArrayLike | None = None, horizon: int = 1) -> FloatArray:
+        """Predict the outputs 1, …, `horizon` steps after each start.
+
+        Parameters
+        ----------
+        history : array, shape (rows, n_outputs) or (starts, rows, n_outputs)
+            Measured outputs, newest last, at least `history` rows; (n_outputs,) is one row.
+        inputs : array, shape (steps, l) or (starts, steps, l), optional
+            The inputs that act in the `horizon` steps predicted. Where the model holds past inputs, all inputs from the
+            oldest row of the history on: rows − 1 + horizon of them, one more where u[k+1] acts on y[k+1]. The first
+            shape is the same for all starts. May be left out only if the model has none.
+        horizon : int
+            Steps ahead.
+
+        Returns
+        -------
+        array, shape (horizon, n_outputs) or (starts, horizon, n_outputs)
+            Row h−1 is y[k+h]. A model that diverges gives inf or nan.
+
+        Raises
+        ------
+        KoopsieveError
+            If shapes do not fit, inputs are missing, or a value is not finite.
+        """
+        steps = checked_horizon(horizon)
+        given = starts(self.signals, history, inputs, steps)
+        predicted = np.empty((len(given.states), steps, len(self.output_names)))
+        for part in chunks(len(given.states), self.carried_size):
+            acting = (given.acting[part, h] for h in range(steps))
+            for h, carried in enumerate(self.steps(self.start(given.states[part]), acting)):
+                predicted[part, h] = self.read(carried)
+        return predicted[0] if given.alone else predicted
+
+    def simulate(self, outputs: ArrayLike, inputs: ArrayLike | None = None, samples: int | None = None) -> FloatArray:
+        """Run the model freely along a record, from its first rows on.
+
+        Parameters
+        ----------
+        outputs : array, shape (rows, n_outputs)
+            The first rows as measured, at least `history` of them; only the last `history` are used.
+        inputs : array, shape (samples, l), optional
+            The inputs of the whole record, a row per sample. May be left out only if the model has none.
+        samples : int, optional
+            Length of the whole record, for a model without inputs.
+
+        Returns
+        -------
+        array, shape (samples − rows, n_outputs)
+            The outputs after the rows given.
+        """
+        first = np.atleast_2d(real_array("outputs", outputs).T).T
+        if inputs is None and samples is None:
+            raise KoopsieveError("How long is the record? Give its inputs, or samples= for a model without inputs.")
+        given = np.zeros((int(samples or 0), 0)) if inputs is None else real_array("inputs", inputs)
+        given = given[:, None] if given.ndim == 1 else given
+        horizon = len(given) - len(first)
+        if horizon < 1:
+            raise KoopsieveError(
+                f"The record must be longer than its first rows. Expected more than {len(first)} samples, got "
+                f"{len(given)}."
+            )
+        along = given if self.signals.embedding.ahead else given[:-1]
+        return self.predict(first, along if self.input_names or given.shape[1] else None, horizon)
+
+    def linearise(self, history: ArrayLike, inputs: ArrayLike | None = None) -> Linearisation:
+        """Return A, B and an offset that describe one step around a point.
+
+        Parameters
+        ----------
+        history, inputs
+            As for `predict` with one step.
+        """
+        given = starts(self.signals, history, inputs, 1)
+        if len(given.states) != 1:
+            raise KoopsieveError(f"linearise takes one history at a time. Got {len(given.states)}.")
+        return self.jacobian(self.start(given.states)[0], given.acting[0, 0])
+
+    def rollout(self, trajectories: Trajectories, horizon: int) -> tuple[FloatArray, ...]:
+        """Predict from every start that has `horizon` samples after it, with the measured inputs.
+
+        Parameters
+        ----------
+        trajectories : Trajectories
+            With the outputs and inputs the model was made with; delays are embedded here if they are not yet.
+        horizon : int
+            Steps ahead.
+
+        Returns
+        -------
+        tuple of arrays, each (starts, horizon, n_outputs)
+            One per episode. Entry (k, h−1) is the prediction of the state's sample k + h from its sample k; the state
+            begins `history` − 1 samples after the record. An episode that is too short has no starts.
+
+        Raises
+        ------
+        KoopsieveError
+            If columns do not fit, or no episode is long enough.
+        """
+        return rollout(self, trajectories, horizon)
+
+    def predictions(self, trajectories: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
+        """Yield, piece by piece, the predictions at some horizons from every start that has a sample that far ahead.
+
+        The memory in use does not grow with the length of the trajectories. Each piece says its episode, its first
+        start and its horizon.
+
+        Raises
+        ------
+        KoopsieveError
+            If columns do not fit, or a horizon is longer than every episode.
+        """
+        return stepped(self, trajectories, horizons)
+
+    def steps(self, carried: FloatArray, acting: Iterable[FloatArray]) -> Iterator[FloatArray]:
+        """Yield what is carried after each step; a step whose inputs have fewer rows goes on with as many starts."""
+        for u in acting:
+            with np.errstate(over="ignore", invalid="ignore"):  # an unstable model overflows, and its outputs show it
+                carried = self.advance(carried[: len(u)], u)
+            yield carried
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one .npz file of arrays and JSON, whole or not at all.
+
+        Raises
+        ------
+        KoopsieveError
+            If the dictionary holds a user's own code, which a safe file cannot.
+        """
+        files.write(path, self)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Model:
+        """Read a model that `save` wrote, in whichever form it is; nothing in the file is ever executed.
+
+        Raises
+        ------
+        KoopsieveError
+            If the file is damaged or foreign.
+        """
+        return files.read(path)
+
+
+def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:
+    """Return the lifted states; a state that is not finite, or too large for an observable, gives nan or inf."""
+    finite = np.isfinite(states).all(axis=1)
+    with np.errstate(all="ignore"):
+        if finite.all():
+            return dictionary(states)
+        lifted = np.full((len(states), dictionary.size), np.nan)
+        if finite.any():
+            lifted[finite] = dictionary(states[finite])
+    return lifted
+
+
+def require_shape(name: str, array: FloatArray, expected: tuple[int, ...]) -> None:
+    """Refuse an array that does not fit the dictionary."""
+    if np.shape(array) != expected:
+        raise KoopsieveError(
+            f"{name} does not fit the dictionary and the names. Expected {expected}, got {np.shape(array)}."
+        )
