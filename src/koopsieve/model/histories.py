@@ -72,7 +72,8 @@ def checked_horizon(horizon: int) -> int:
 
 def _histories(signals: Signals, history: ArrayLike) -> FloatArray:
     values, n, needed = real_array("history", history), len(signals.outputs), signals.embedding.history
-    values = values[None] if values.ndim == 1 else values
+    if values.ndim == 1:
+        values = values[:, None] if n == 1 else values[None]
     values = values[None] if values.ndim == 2 else values
     if values.ndim != 3 or values.shape[2] != n or values.shape[1] < needed:
         expected = f"({n},), " if needed == 1 else ""

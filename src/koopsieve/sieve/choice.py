@@ -1,36 +1,36 @@
-"""Which dictionary of a path to take: the smallest that loses nothing which the validation windows can show.
+"""Which model of several to take: the simplest that loses nothing which the validation windows can show.
 
-Comes in: the error of every dictionary at every horizon, block by block of windows. Errors are compared by their
-logarithm, so that horizons count alike though their errors differ by orders of magnitude, and so that one rare
-excursion in one block does not decide.
+Comes in: the error of every model at every horizon, block by block of windows, the same blocks for all. Errors are
+compared by their logarithm, so that horizons count alike though their errors differ by orders of magnitude, and so that
+one rare excursion in one block does not decide. Two models are compared block by block, which cancels what is hard to
+predict for both.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray
+from koopsieve._types import FloatArray
 
 _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
 
 
 def choose(blocks: FloatArray) -> int:
-    """Return the smallest dictionary whose error is within one standard error of the best.
+    """Return the first model whose error is within one standard error of the best.
 
-    Two things must hold. Pooled over the horizons, the error is within one standard error of the least on the path. And
-    at each horizon alone it is within one standard error of the least there, or no larger than that of everything: a
-    gain at one horizon must not be paid for at another. Where none does both, of those that do the first the one that
-    misses the second least is taken.
+    Two things must hold. Pooled over the horizons, the mean difference to the least error is within one standard error
+    of that difference. And at each horizon alone it is within one standard error of the least there, or no larger than
+    that of the last model: a gain at one horizon must not be paid for at another. Where none does both, the one of
+    those that do the first that misses the second least is taken.
 
     Parameters
     ----------
-    blocks : array, shape (points, horizons, number of blocks)
-        Errors; the smallest dictionary first and everything last.
+    blocks : array, shape (models, horizons, number of blocks)
+        Errors; the simplest model first and the most complex last.
     """
     logs = log_errors(blocks)
-    pooled = logs.mean(axis=1)
-    good = _within(pooled)
-    miss = np.max([_miss(logs[:, h]) for h in range(logs.shape[1])], axis=0)
+    good = excess(logs.mean(axis=1)) <= 0
+    miss = np.max([_excess_or_last(logs[:, h]) for h in range(logs.shape[1])], axis=0)
     miss = np.where(good, miss, np.inf)
     return int(np.argmax(miss <= max(0.0, float(miss.min()))))
 
@@ -40,22 +40,18 @@ def log_errors(blocks: FloatArray) -> FloatArray:
     return np.log(np.clip(np.nan_to_num(blocks, nan=np.inf, posinf=np.inf), _ROUNDING, _DIVERGED))
 
 
-def _within(logs: FloatArray) -> BoolArray:
-    """Tell which rows of (points, blocks) have a mean within one standard error of the least."""
-    mean = logs.mean(axis=1)
-    best = int(np.argmin(mean))
-    within: BoolArray = mean <= mean[best] + _doubt(logs[best])
-    return within
+def excess(logs: FloatArray) -> FloatArray:
+    """Return by how much each row of (models, blocks) is worse than the best, less one standard error of that."""
+    best = int(np.argmin(logs.mean(axis=1)))
+    return np.array([np.mean(row - logs[best]) - paired_standard_error(row, logs[best]) for row in logs])
 
 
-def _miss(logs: FloatArray) -> FloatArray:
-    """Return by how much each row's mean is above what it may be: the least with its doubt, or that of the last row."""
-    mean = logs.mean(axis=1)
-    best = int(np.argmin(mean))
-    miss: FloatArray = mean - max(mean[best] + _doubt(logs[best]), mean[-1])
-    return miss
+def paired_standard_error(mine: FloatArray, theirs: FloatArray) -> float:
+    """Return the standard error of the mean difference of two models' blocks; zero where there is but one."""
+    gap = mine - theirs
+    return float(np.std(gap, ddof=1) / np.sqrt(gap.size)) if gap.size > 1 else 0.0
 
 
-def _doubt(logs: FloatArray) -> float:
-    """Return the standard error of the mean of blocks; zero where there is but one."""
-    return float(np.std(logs, ddof=1) / np.sqrt(logs.size)) if logs.size > 1 else 0.0
+def _excess_or_last(logs: FloatArray) -> FloatArray:
+    """Return the excess, or by how much each row is worse than the last, whichever is less."""
+    return np.minimum(excess(logs), (logs - logs[-1]).mean(axis=1))

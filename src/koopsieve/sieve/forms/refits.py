@@ -1,4 +1,4 @@
-"""Refitting one candidate dictionary: the refit that predicts best on validation windows, stabilised if it may be."""
+"""Refitting one set of observables in the linear form: the refit that predicts best on validation windows."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate.windows import WindowErrors, window_errors
+from koopsieve.evaluate import WindowErrors, window_errors
 from koopsieve.identify import HorizonLeastSquares, Identifier, LeastSquares
 from koopsieve.model import LiftedModel, stabilise
 from koopsieve.model.stability import ROUNDING
 from koopsieve.regression import RegressionStatistics
 
-LONG = 1000  # steps that a model must predict without overflow
-_COST = 0.02  # mean logarithm of the error that stability may cost
+LONG_RUN = 1000  # steps that a model must predict without overflow
+_STABILITY_PRICE = 0.02  # mean logarithm of the error that stability may cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,20 +31,21 @@ class Refitted:
 
 @dataclass(frozen=True, eq=False)
 class Refitter:
-    """What every candidate is refitted with and judged on.
+    """What every set is refitted with and judged on.
 
     Parameters
     ----------
-    validation : Trajectories
+    windows : Trajectories
+        Validation data.
     horizons : tuple of int
     refits : mapping from name to Identifier
     stable : bool
         Whether to stabilise models where that costs no accuracy.
     emphasis : float
-        How much more long horizons count when models are ranked: see `WindowErrors.score`.
+        How much more long horizons count when refits are ranked: see `WindowErrors.score`.
     """
 
-    validation: Trajectories
+    windows: Trajectories
     horizons: tuple[int, ...]
     refits: Mapping[str, Identifier]
     stable: bool = True
@@ -55,29 +56,29 @@ class Refitter:
         found = (self._one(name, statistics, dictionary) for name in self.refits)
         return min(found, key=lambda one: one.errors.score(self.emphasis))
 
+    def again(self, before: Refitted, statistics: RegressionStatistics, dictionary: Dictionary) -> LiftedModel:
+        """Return the same refit on more data, stable if it was, or if it would overflow."""
+        model = LiftedModel.from_estimate(self.refits[before.refit].identify(statistics), dictionary)
+        radius = model.spectral_radius
+        was_stable = before.model.spectral_radius <= 1 + ROUNDING
+        needed = radius > 1 + ROUNDING and (was_stable or _overflows(radius))
+        return stabilise(model, statistics) if self.stable and needed else model
+
     def _one(self, name: str, statistics: RegressionStatistics, dictionary: Dictionary) -> Refitted:
-        estimate = self.refits[name].identify(statistics)
-        model = LiftedModel.from_estimate(estimate, dictionary)
+        model = LiftedModel.from_estimate(self.refits[name].identify(statistics), dictionary)
         plain = Refitted(model, self._errors(model), name, "")
         radius = model.spectral_radius
         if not self.stable or radius <= 1 + ROUNDING:
             return plain
-        calmed = stabilise(model, statistics)
-        return self._calmer(plain, Refitted(calmed, self._errors(calmed), name, ""), radius)
+        stabilised = stabilise(model, statistics)
+        return self._preferred(plain, Refitted(stabilised, self._errors(stabilised), name, ""), radius)
 
-    def again(self, name: str, statistics: RegressionStatistics, dictionary: Dictionary, stable: bool) -> LiftedModel:
-        """Return one of the refits on other statistics, stabilised if that is asked for or it would overflow."""
-        model = LiftedModel.from_estimate(self.refits[name].identify(statistics), dictionary)
-        radius = model.spectral_radius
-        needed = radius > 1 + ROUNDING and (stable or _overflows(radius))
-        return stabilise(model, statistics) if self.stable and needed else model
-
-    def _calmer(self, plain: Refitted, calmed: Refitted, radius: float) -> Refitted:
+    def _preferred(self, plain: Refitted, stabilised: Refitted, radius: float) -> Refitted:
         """Return the stabilised model unless it predicts worse and the other does not overflow."""
-        price = calmed.errors.score(self.emphasis) - plain.errors.score(self.emphasis)
-        if price <= _COST or _overflows(radius) or np.isnan(price):
-            told = f"Stabilised: the spectral radius was {radius:.6f}, now {calmed.model.spectral_radius:.6f}."
-            return Refitted(calmed.model, calmed.errors, calmed.refit, told)
+        price = stabilised.errors.score(self.emphasis) - plain.errors.score(self.emphasis)
+        if price <= _STABILITY_PRICE or _overflows(radius) or np.isnan(price):
+            told = f"Stabilised: the spectral radius was {radius:.6f}, now {stabilised.model.spectral_radius:.6f}."
+            return Refitted(stabilised.model, stabilised.errors, stabilised.refit, told)
         told = (
             f"Not stabilised: the spectral radius is {radius:.6f}, and moving it to 1 would multiply the validation "
             f"error by {np.exp(price):.2f}."
@@ -85,13 +86,13 @@ class Refitter:
         return Refitted(plain.model, plain.errors, plain.refit, told)
 
     def _errors(self, model: LiftedModel) -> WindowErrors:
-        return window_errors(model, self.validation, self.horizons)
+        return window_errors(model, self.windows, self.horizons)
 
 
 def _overflows(radius: float) -> bool:
-    return not LONG * np.log(radius) < np.log(np.finfo(float).max) / 2
+    return not LONG_RUN * np.log(radius) < np.log(np.finfo(float).max) / 2
 
 
 def default_refits() -> dict[str, Identifier]:
     """Return least squares one step ahead, and over the horizons."""
-    return {"one step": LeastSquares(), "horizons": HorizonLeastSquares()}
+    return {"least squares": LeastSquares(), "least squares over horizons": HorizonLeastSquares()}
