@@ -62,19 +62,23 @@ def vehicle_result(samples=600, **options):
     return sift(train, dictionary, horizons=(1, 5, 20), test=test, steps=8, **options)
 
 
-def in_form(form, result=None):
+def in_form(form, result=None, names=("y", "u")):
     """Return a result in another prediction form, fitted one step ahead by least squares."""
     base = duffing_result(methods=False) if result is None else result
     embedding, horizons = base.embedding, base.horizons
-    learn, held = (embed(duffing_trajectories(n, seed), embedding) for n, seed in ((600, 0), (300, 2)))
+    learn, held = (embed(duffing_trajectories(n, seed, names), embedding) for n, seed in ((600, 0), (300, 2)))
     search = {"bilinear": _bilinear, "reprojected": _reprojected}[form]
     outcome = search(learn, held, horizons)
     data = base.judged.data
     errors = judge(outcome.model, data, horizons)
     outputs = tuple(i for i, name in enumerate(outcome.explanation.targets) if name in data.output_names)
+    baselines = {
+        name: replace(one, validation=window_errors(one.model, held, horizons)) for name, one in base.baselines.items()
+    }
     return replace(
         base,
         outcome=outcome,
+        baselines=baselines,
         paths={**base.paths, form: outcome.path},
         errors=errors,
         diagnostics=diagnose(outcome.model, outcome.statistics, horizons, errors.nmse),
