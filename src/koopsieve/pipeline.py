@@ -19,9 +19,10 @@ from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, SquaredExponential, States
 from koopsieve.evaluate import diagnose, linear_baseline, persistence, window_errors
 from koopsieve.execution import Executor, Progress, silent
-from koopsieve.identify import Identifier
+from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
-from koopsieve.parts import Data, Parts, split
+from koopsieve.parts import Data, Parts, possible_horizons, split
+from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve import LinearSearch, Outcome, Sieve, SievePath, Task, reduce
 from koopsieve.sieve.forms.refits import default_refits
 from koopsieve.sieve.horizon import HorizonSieve
@@ -71,7 +72,8 @@ def sift(
     sieve : Sieve, optional
         Gives the sets to choose from: `HorizonSieve()`, the default, or the paper's `GraphSieve()`.
     horizons : sequence of int
-        Steps ahead that matter: models are chosen and judged at these.
+        Steps ahead that matter: models are chosen and judged at these. Those longer than the data allow are left out
+        with a warning.
     validation : Trajectories, Stream or float
         What models are chosen on, or the share of the data to hold out for it. 0 holds nothing out; then there must be
         nothing to choose.
@@ -111,6 +113,7 @@ def sift(
     clock = _Clock()
     with clock.stage("split"):
         parts = split(data, delays, validation, test, truth, wanted)
+        wanted = possible_horizons(wanted, parts)
     with clock.stage("dictionary"):
         recipe = default_dictionary(parts.learn) if dictionary is None else dictionary
         phi = recipe.fit(parts.learn, seed=seed) if isinstance(recipe, Block) else recipe
@@ -125,7 +128,10 @@ def sift(
         baselines = _baselines(parts, outcome, executor)
     with clock.stage("judge"):
         errors = parts.errors(outcome.model, outcome.path.choice.model, wanted)
-        comparison = {name: _compared(method, outcome, parts) for name, method in (compare or {}).items()}
+        known = getattr(search.sieve, "identifier", None) if outcome.graph_decides and not parts.validated else None
+        comparison = {
+            name: _compared(method, outcome, parts, known is method) for name, method in (compare or {}).items()
+        }
         kept = outcome.statistics.select(outcome.path.retained)
         diagnostics = diagnose(outcome.model, kept, wanted, errors.nmse)
     explained = outcome.explanation
@@ -184,16 +190,25 @@ def _baselines(parts: Parts, outcome: Outcome, executor: Executor | None) -> dic
     }
 
 
-def _compared(method: Identifier, outcome: Outcome, parts: Parts) -> Comparison:
-    everything = np.arange(outcome.dictionary.size)
-    return Comparison(*(_fit(method, outcome, kept, parts) for kept in (everything, outcome.path.retained)))
+def _compared(method: Identifier, outcome: Outcome, parts: Parts, known: bool) -> Comparison:
+    """Fit a method to all observables and to those kept; `known` if it is what the sieve decided by."""
+    everything, kept = outcome.statistics, outcome.statistics.select(outcome.path.retained)
+    full = outcome.explanation if known else method.identify(everything)
+    small = outcome.dictionary.select(outcome.path.retained)
+    return Comparison(
+        _judged_fit(full, everything, outcome.dictionary, parts, outcome.path.horizons),
+        _judged_fit(method.identify(kept), kept, small, parts, outcome.path.horizons),
+    )
 
 
-def _fit(method: Identifier, outcome: Outcome, kept: np.ndarray, parts: Parts) -> Fit:
-    statistics = outcome.statistics.select(kept)
-    estimate = method.identify(statistics)
-    model = LiftedModel.from_estimate(estimate, outcome.dictionary.select(kept))
-    horizons = outcome.path.horizons
+def _judged_fit(
+    estimate: Estimate,
+    statistics: RegressionStatistics,
+    dictionary: Dictionary,
+    parts: Parts,
+    horizons: tuple[int, ...],
+) -> Fit:
+    model = LiftedModel.from_estimate(estimate, dictionary)
     errors = parts.errors(model, model, horizons)
     return Fit(estimate, model, errors, diagnose(model, statistics, horizons, errors.nmse))
 

@@ -13,6 +13,7 @@ import numpy as np
 from koopsieve._types import FloatArray
 
 _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
+_ALIKE = 1e-9  # mean logarithms closer than this are equal
 
 
 def choose(blocks: FloatArray) -> int:
@@ -29,10 +30,10 @@ def choose(blocks: FloatArray) -> int:
         Errors; the simplest model first and the most complex last.
     """
     logs = log_errors(blocks)
-    good = excess(logs.mean(axis=1)) <= 0
+    good = excess(logs.mean(axis=1)) <= _ALIKE
     miss = np.max([_excess_or_last(logs[:, h]) for h in range(logs.shape[1])], axis=0)
     miss = np.where(good, miss, np.inf)
-    return int(np.argmax(miss <= max(0.0, float(miss.min()))))
+    return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
 
 
 def log_errors(blocks: FloatArray) -> FloatArray:
@@ -42,16 +43,21 @@ def log_errors(blocks: FloatArray) -> FloatArray:
 
 def excess(logs: FloatArray) -> FloatArray:
     """Return by how much each row of (models, blocks) is worse than the best, less one standard error of that."""
-    best = int(np.argmin(logs.mean(axis=1)))
-    return np.array([np.mean(row - logs[best]) - paired_standard_error(row, logs[best]) for row in logs])
+    best = logs[int(np.argmin(logs.mean(axis=1)))]
+    return np.array([np.mean(row - best) - paired_standard_error(row, best) for row in logs])
 
 
-def paired_standard_error(mine: FloatArray, theirs: FloatArray) -> float:
-    """Return the standard error of the mean difference of two models' blocks; zero where there is but one."""
-    gap = mine - theirs
-    return float(np.std(gap, ddof=1) / np.sqrt(gap.size)) if gap.size > 1 else 0.0
+def paired_standard_error(mine: FloatArray, best: FloatArray) -> float:
+    """Return the standard error of the mean difference of a model's blocks to those of the best; zero for one block.
+
+    It is never larger than that of the best model alone: a model that fails in one block does not gain from the spread
+    which that gives its differences.
+    """
+    gaps = (mine - best, best)
+    return min(float(np.std(gap, ddof=1)) for gap in gaps) / np.sqrt(best.size) if best.size > 1 else 0.0
 
 
 def _excess_or_last(logs: FloatArray) -> FloatArray:
     """Return the excess, or by how much each row is worse than the last, whichever is less."""
-    return np.minimum(excess(logs), (logs - logs[-1]).mean(axis=1))
+    least: FloatArray = np.minimum(excess(logs), (logs - logs[-1]).mean(axis=1))
+    return least

@@ -4,9 +4,8 @@ import sys
 
 import pytest
 import typer
-from typer.testing import CliRunner
-
 from koopsieve.experiments.command import reproduce, show_progress
+from typer.testing import CliRunner
 
 
 @pytest.fixture
