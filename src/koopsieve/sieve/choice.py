@@ -14,15 +14,16 @@ from koopsieve._types import FloatArray
 
 _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
 _ALIKE = 1e-9  # mean logarithms closer than this are equal
+WORTH_A_TERM = 0.05  # mean logarithm of the error; less than five per cent is no reason for a larger model
 
 
 def choose(blocks: FloatArray) -> int:
-    """Return the first model whose error is within one standard error of the best.
+    """Return the first model whose error is as good as the best, as far as the blocks can tell.
 
-    Two things must hold. Pooled over the horizons, the mean difference to the least error is within one standard error
-    of that difference. And at each horizon alone it is within one standard error of the least there, or no larger than
-    that of the last model: a gain at one horizon must not be paid for at another. Where none does both, the one of
-    those that do the first that misses the second least is taken.
+    Two things must hold. Pooled over the horizons, the error is as good as the least: see `excess`. And at each horizon
+    alone it is as good as the least there, or no larger than that of the last model: a gain at one horizon must not be
+    paid for at another. Where none does both, the one of those that do the first that misses the second least is
+    taken.
 
     Parameters
     ----------
@@ -42,19 +43,26 @@ def log_errors(blocks: FloatArray) -> FloatArray:
 
 
 def excess(logs: FloatArray) -> FloatArray:
-    """Return by how much each row of (models, blocks) is worse than the best, less one standard error of that."""
-    best = logs[int(np.argmin(logs.mean(axis=1)))]
-    return np.array([np.mean(row - best) - paired_standard_error(row, best) for row in logs])
+    """Return by how much each row of (models, blocks) is worse than the best, less what it may be.
 
-
-def paired_standard_error(mine: FloatArray, best: FloatArray) -> float:
-    """Return the standard error of the mean difference of a model's blocks to those of the best; zero for one block.
-
-    It is never larger than that of the best model alone: a model that fails in one block does not gain from the spread
-    which that gives its differences.
+    It may be worse by one standard error of the difference, or by five per cent, but never by more than one standard
+    error of the best model alone: a model that fails in one block does not gain from the spread which that gives its
+    differences.
     """
-    gaps = (mine - best, best)
-    return min(float(np.std(gap, ddof=1)) for gap in gaps) / np.sqrt(best.size) if best.size > 1 else 0.0
+    best = logs[int(np.argmin(logs.mean(axis=1)))]
+    alone = _standard_error(best)
+    return np.array(
+        [np.mean(row - best) - min(max(paired_standard_error(row, best), WORTH_A_TERM), alone) for row in logs]
+    )
+
+
+def paired_standard_error(mine: FloatArray, theirs: FloatArray) -> float:
+    """Return the standard error of the mean difference of two models' blocks; zero where there is but one."""
+    return _standard_error(mine - theirs)
+
+
+def _standard_error(values: FloatArray) -> float:
+    return float(np.std(values, ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
 
 
 def _excess_or_last(logs: FloatArray) -> FloatArray:
