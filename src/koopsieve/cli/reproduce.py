@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from koopsieve.cli.progress import bar
+from koopsieve.execution.bar import bar
 
 
 class System(StrEnum):

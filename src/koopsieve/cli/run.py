@@ -9,12 +9,12 @@ import typer
 
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.methods import METHODS, shown
-from koopsieve.cli.progress import bar
 from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Constant, Monomials, SquaredExponential, States
 from koopsieve.execution import DaskExecutor, Executor
+from koopsieve.execution.bar import bar
 from koopsieve.io import check_writable, plain, summarise, whole_folder, write_run
 from koopsieve.pipeline import sift
 from koopsieve.report import write_report

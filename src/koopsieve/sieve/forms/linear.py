@@ -11,10 +11,10 @@ import numpy as np
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.model import LiftedModel
-from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.choice import choose
 from koopsieve.sieve.forms.refits import Refitted, Refitter, default_refits
-from koopsieve.sieve.forms.search import FormSearch, Outcome, Task, filled
+from koopsieve.sieve.forms.search import FormSearch, Outcome, Task, compressed, filled
 from koopsieve.sieve.horizon import HorizonSieve
 from koopsieve.sieve.path import PathPoint, SievePath
 from koopsieve.sieve.protocol import Candidate, Sieve
@@ -45,12 +45,8 @@ class LinearSearch(FormSearch):
 
     def search(self, task: Task) -> Outcome:
         """Compress both parts, sieve the learning part, refit and choose on validation windows, relearn on both."""
-        phi, looks = task.dictionary.linear(), filled(task.horizons)
-        learned = compress(task.learn, phi, horizons=looks, executor=task.executor, progress=task.progress)
-        both = learned
-        if task.validation is not task.learn:
-            more = compress(task.validation, phi, horizons=looks, executor=task.executor, progress=task.progress)
-            both = learned.merge(more)
+        phi = task.dictionary.linear()
+        learned, both = compressed(task, phi, filled(task.horizons))
         refitter = Refitter(task.windows, task.horizons, self.refits, self.stable)
         with one_blas_thread():
             candidates = self.sieve.path(learned, task.steps, task.progress)

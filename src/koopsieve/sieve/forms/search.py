@@ -15,7 +15,7 @@ from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate
 from koopsieve.model import Model
-from koopsieve.regression import RegressionStatistics
+from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.path import SievePath
 
 
@@ -93,6 +93,18 @@ class FormSearch(ABC):
     @abstractmethod
     def search(self, task: Task) -> Outcome:
         """Compress, sieve, refit, choose and relearn."""
+
+
+def compressed(
+    task: Task, dictionary: Dictionary, horizons: Sequence[int]
+) -> tuple[RegressionStatistics, RegressionStatistics]:
+    """Return the statistics of the learning part, and of learning and validation data together."""
+
+    def of(part: Trajectories | Stream) -> RegressionStatistics:
+        return compress(part, dictionary, horizons=horizons, executor=task.executor, progress=task.progress)
+
+    learned = of(task.learn)
+    return learned, learned if task.validation is task.learn else learned.merge(of(task.validation))
 
 
 def filled(horizons: Sequence[int]) -> tuple[int, ...]:
