@@ -16,7 +16,8 @@ from koopsieve import (
     compress,
 )
 from koopsieve.data import Trajectories
-from koopsieve.identify.horizon_least_squares import HorizonLoss, whitening
+from koopsieve.identify.horizon_least_squares.loss import HorizonLoss
+from koopsieve.identify.horizon_least_squares.whitening import whitening
 from koopsieve.systems import random_drive, van_der_pol
 
 HORIZONS = (1, 4, 8)
@@ -59,7 +60,7 @@ def test_the_loss_is_the_models_own_squared_error_over_the_data(inputs):
         coef = frame.outward(white)
         estimate = replace(LeastSquares().identify(statistics), coef=coef)
         model = LiftedModel.from_estimate(estimate, phi)
-        weighted = [w @ squared_errors(model, data, h) for h, w in zip(HORIZONS, loss.weights, strict=True)]
+        weighted = [w @ squared_errors(model, data, h) for h, w in ((term.horizon, term.weight) for term in loss.terms)]
         direct.append(sum(weighted))
         found.append(loss(white.ravel())[0])
     np.testing.assert_allclose(found[1] - found[0], direct[1] - direct[0], rtol=1e-6)
@@ -108,7 +109,7 @@ def test_units_do_not_matter():
     recipe = States() + SquaredExponential(centers=data.states[0][::60], coefficients=[0.5], standardize=True)
     scaled = States() + SquaredExponential(centers=small.states[0][::60], coefficients=[0.5], standardize=True)
     a, b = (
-        LiftedModel.from_estimate(HorizonLeastSquares(iterations=20).identify(compress(d, phi, horizons=HORIZONS)), phi)
+        LiftedModel.from_estimate(HorizonLeastSquares(max_sweeps=20).identify(compress(d, phi, horizons=HORIZONS)), phi)
         for d, phi in ((data, recipe.fit(data)), (small, scaled.fit(small)))
     )
     one = a.predict(data.states[0][0], data.inputs[0][:8], 8)
