@@ -47,7 +47,9 @@ class HorizonTerm:
         S = Q.T @ factor.S
         least = factor.leftover + np.sum((factor.S - Q @ S) ** 2, axis=0) + _unexplained(R, S)
         power = np.sum(factor.S**2, axis=0) + factor.leftover
-        return cls(horizon, R, S, share / np.maximum(least, MIN_RELATIVE_ERROR * np.maximum(power, 1e-300)))
+        scale = np.maximum(least, MIN_RELATIVE_ERROR * power)
+        weight = np.divide(share, scale, out=np.zeros_like(scale), where=scale > 0)  # an output that is zero has none
+        return cls(horizon, R, S, weight)
 
     def error(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return Σ weight·‖S − RΘ‖² and its slope with respect to Θ."""

@@ -37,7 +37,8 @@ def posterior(
     for batch in batches(problem, kept, numbers=STACK):
         L = stacks.factorise(batch.system(batch.gather(ridge, 0.0)))
         log_det[batch.targets] += stacks.log_determinant(L)
-        batch.scatter(mean, stacks.solve(L, batch.gather(problem.projected, 0.0)))
         root = stacks.inverse_root(L)
+        half = np.matmul(root, batch.gather(problem.projected, 0.0)[:, :, None])
+        batch.scatter(mean, np.matmul(half.transpose(0, 2, 1), root)[:, 0])
         batch.scatter(variance, np.einsum("nij,nij->nj", root, root) / noise[batch.targets, None])
     return mean, variance, log_det

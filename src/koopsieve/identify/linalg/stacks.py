@@ -10,7 +10,7 @@ from scipy.linalg import blas, lapack
 
 from koopsieve._types import FloatArray
 
-FIRST_JITTER = 1e-14  # of each diagonal entry, times the size: added where rounding made a matrix indefinite
+FIRST_JITTER = np.finfo(float).eps  # of the diagonal, times the size: added where rounding made a matrix indefinite
 
 
 def factorise(A: FloatArray) -> FloatArray:
