@@ -9,6 +9,7 @@ from koopsieve.sieve.protocol import Candidate, Sieve
 from koopsieve.sieve.reduction import Reduction, reduce
 from koopsieve.sieve.sieve_path import sieve_path
 from koopsieve.sieve.strength import Strength, strength
+from koopsieve.sieve.thresholded import coefficient_count, controllable_subspace, thresholded
 
 __all__ = [
     "Candidate",
@@ -23,10 +24,13 @@ __all__ = [
     "Strength",
     "ancestors",
     "choose",
+    "coefficient_count",
     "condense",
+    "controllable_subspace",
     "reduce",
     "sieve_path",
     "strength",
     "strong_components",
     "threshold_inclusion",
+    "thresholded",
 ]
