@@ -11,7 +11,7 @@ def identified():
     rng = np.random.default_rng(0)
     u, x = rng.normal(size=(300, 1)), np.zeros((301, 3))
     for k in range(300):
-        x[k + 1] = np.array([[0.9, 0.1, 0.0], [0.0, 0.8, 0.0], [0.2, 0.0, 0.7]]) @ x[k] + [0.0, 0.3 * u[k, 0], 0.1]
+        x[k + 1] = np.array([[0.9, 0.1, 0.0], [0.0, 0.8, 0.0], [0.2, 0.0, 0.7]]) @ x[k] + [0.0, 0.3 * u[k, 0], 0.0]
     data = Trajectories.from_arrays(x + 0.01 * rng.normal(size=x.shape), u)
     phi = (States() + Monomials(degree=2)).fit(data)
     return data, phi, SpikeSlab().identify(compress(data, phi))

@@ -1,7 +1,7 @@
 """Which regressors to take in or out while the weights of all the others are solved anew, for a stack of targets.
 
 Coordinate updates hold the other weights still, so among overlapping kernels they neither drop a regressor that its
-neighbours could replace nor add one that needs them to give way. `eliminate` is backward elimination, `select` forward
+neighbours could replace nor add one that takes over from them. `eliminate` is backward elimination, `select` forward
 selection by orthogonal least squares; both go one regressor at a time, the best first, as long as the bound would rise
 (D:drop, D:add). They propose; whether the bound rises is checked by the caller.
 

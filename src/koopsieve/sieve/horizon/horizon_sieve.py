@@ -89,7 +89,7 @@ class HorizonSieve:
         `worth`, zero here, is the share of noise power it must explain on average over the targets.
     emphasis : float
         The evidence of the targets at horizon h is weighted in proportion to h to this power. 0 treats all horizons
-        alike, which mostly speaks for the short ones, where noise is small and differences are certain; raising it
+        alike, which mostly counts the short ones, where noise is small and differences are certain; raising it
         favours sets that predict far ahead. The default was set by `benchmarks/reduction.py`.
     max_sweeps : int
         Sweeps over the possible moves at most in `identify`; each ends with the first move that raises the bound.

@@ -27,7 +27,7 @@ from koopsieve.sieve.horizon.posterior import (
 from koopsieve.sieve.horizon.problem import HorizonProblem
 from koopsieve.sieve.horizon.removal import removal_gains, without, without_least
 
-MAX_SIZE_FOR_EXCHANGES = 80  # in larger sets one observable more or fewer hardly changes the bound
+MAX_SIZE_FOR_EXCHANGES = 80  # in larger sets one observable more or fewer changes the bound little
 EXCHANGE_DEPTHS = (1, 2, 4, 8)  # observables exchanged at once
 MIN_RELATIVE_RISE = 1e-9  # smaller rises of the bound, as a fraction of it, are rounding
 MAX_REMOVED_SHARE = 10  # at most one in so many is taken out before the precisions are updated
@@ -70,7 +70,7 @@ class FlagSearch:
         return first_posterior(self.problem, self.prior, kept, 2 * self.weight_sweeps)
 
     def shrink(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
-        """Take out the observable that is missed least, one by one, until `size` are in."""
+        """Take out the observable that the bound needs least, one by one, until `size` are in."""
         return self._settled(self._shrunk(posterior, size), self.weight_sweeps)
 
     def grow(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
