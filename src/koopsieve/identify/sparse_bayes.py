@@ -76,17 +76,15 @@ class SparseBayes:
         )
         state = result.state
         exact = problem.exact(state.squared_residual)
-        return Estimate(
-            coef=problem.original_coef(state.w),
-            inclusion=np.isfinite(state.precision).astype(float) * ~problem.silent,
+        return Estimate.of(
+            statistics,
+            problem.original_coef(state.w),
+            inclusion=np.isfinite(state.precision).astype(float) * ~problem.zero_target,
             noise_precision=state.noise / problem.target_scale**2,
             elbo=state.evidence - problem.rows * np.log(problem.target_scale),
             status=statuses(result.settled, exact, Status.DEGENERATE),
             coef_variance=problem.original_variance(state.variance),
             sweeps=result.sweeps,
-            agreement=np.ones(len(exact), dtype=np.intp),
-            regressors=statistics.regressors,
-            targets=statistics.observables,
         )
 
     def init(self, problem: StandardProblem) -> Relevance:

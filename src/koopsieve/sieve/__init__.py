@@ -9,6 +9,7 @@ from koopsieve.sieve.path import PathPoint, SievePath
 from koopsieve.sieve.protocol import Candidate, Sieve
 from koopsieve.sieve.reduction import Reduction, reduce
 from koopsieve.sieve.strength import Strength, strength
+from koopsieve.sieve.thresholded import coefficient_count, controllable_subspace, thresholded
 
 __all__ = [
     "Candidate",
@@ -28,9 +29,12 @@ __all__ = [
     "Task",
     "ancestors",
     "choose",
+    "coefficient_count",
     "condense",
+    "controllable_subspace",
     "reduce",
     "strength",
     "strong_components",
     "threshold_inclusion",
+    "thresholded",
 ]
