@@ -157,7 +157,7 @@ def _checked_delay(what: str, value: Any) -> int:
     try:
         delay = operator.index(value)
     except TypeError:
-        raise KoopsieveError(f"{what} must be a whole number of samples. Got {value!r}.") from None
-    if delay < 0 or isinstance(value, bool):
-        raise KoopsieveError(f"{what} must be a whole number of samples, 0 or more. Got {value!r}.")
+        delay = -1
+    if delay < 0 or isinstance(value, bool | np.bool_):
+        raise KoopsieveError(f"{what}, the number of delays, must be a whole number, 0 or more. Got {value!r}.")
     return delay

@@ -96,13 +96,12 @@ def _inputs(signals: Signals, inputs: ArrayLike | None, rows: int, count: int, h
             )
         return np.zeros((count, horizon, 0))
     given = real_array("inputs", inputs)
-    if given.ndim not in (2, 3) or given.shape[-1] != width or given.shape[-2] not in lengths:
+    shapes = [shape for length in sorted(lengths) for shape in ((length, width), (count, length, width))]
+    if given.shape not in shapes:
         raise KoopsieveError(
-            f"inputs must have one column per input {_listed(signals.inputs)} and "
-            f"{' or '.join(map(str, sorted(lengths)))} rows: {_which_rows(signals, horizon)}. Got {given.shape}."
+            f"inputs must have a column per input {_listed(signals.inputs)}, and a row per sample: "
+            f"{_which_rows(signals, horizon)}. Expected {' or '.join(map(str, shapes))}, got {given.shape}."
         )
-    if given.ndim == 3 and len(given) != count:
-        raise KoopsieveError(f"inputs must be given for each start. Expected {count} of them, got {len(given)}.")
     acting = given if given.shape[-2] == horizon else given[..., embedding.ahead :, :]
     return np.broadcast_to(acting, (count, *acting.shape[-2:]))
 
@@ -128,4 +127,4 @@ def real_array(what: str, values: ArrayLike) -> FloatArray:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return f"({', '.join(names[:8])}{', …' if len(names) > 8 else ''})"
+    return f"({', '.join(names[:8]) or 'none'}{', …' if len(names) > 8 else ''})"

@@ -178,7 +178,7 @@ def test_errors(change, message):
 def test_a_dictionary_of_other_states_is_refused():
     data = make()
     other = Trajectories.from_arrays(np.ones((4, 2)).cumsum(axis=0), state_names=["p", "q"])
-    with pytest.raises(KoopsieveError, match="fitted to the states p, q; the trajectories have x1, x2"):
+    with pytest.raises(KoopsieveError, match=r"fitted to must have the same outputs\. Expected p, q, got x1, x2"):
         compress(data, States().fit(other))
 
 

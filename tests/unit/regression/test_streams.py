@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from koopsieve._types import KoopsieveError
-from koopsieve.data import Stream, Trajectories, embed_delays
+from koopsieve.data import Embedding, Stream, Trajectories, embed_delays
 from koopsieve.data.streaming.origins import Arrays
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.execution import Serial, Threads
@@ -57,7 +57,7 @@ def test_chunks_with_delays_and_horizons(size, delays):
     data = make(lengths=(30, 9, 12, 18))
     stream = Stream.from_chunks(lambda: chunks(data, size), dt=0.1)
     expected, came = embed_delays(data, *delays), embed_delays(stream, *delays)
-    assert (came.state_names, came.outputs, came.dt) == (expected.state_names, expected.outputs, expected.dt)
+    assert came.signals == expected.signals
     phi = (States() + Monomials()).fit(expected)
     wanted = compress(expected, phi, horizons=[1, 4])
     mine = compress(came, phi, horizons=[1, 4], chunk_rows=5)
@@ -79,10 +79,8 @@ def test_parts_answer_for_every_transition_once(lengths, count, delays, horizon,
     from koopsieve.regression.chunks import cut
 
     x = [np.column_stack([np.full(T, i), np.arange(T)]).astype(float) for i, T in enumerate(lengths)]
-    stream = Stream.from_arrays(x, [a[:, 1:] ** 2 for a in x])
+    stream = Stream.from_arrays(x, [a[:, 1:] ** 2 for a in x]).embedded(Embedding(*delays))
     lost = max(delays)
-    if lost:
-        stream = stream.embedded(*delays)
     expected = [(i, k) for i, T in enumerate(lengths) for k in range(lost, T - 1)]
     seen = []
     for part in stream.parts(count, reach=horizon):
@@ -172,12 +170,13 @@ def test_centres_of_a_long_stream_by_mini_batches():
 
 
 def test_streaming_moments_survive_a_large_offset():
-    from koopsieve.dictionary.centers import state_scale
+    from koopsieve.dictionary.centers import coordinate_scale
+    from koopsieve.dictionary.points import Points
 
     rng = np.random.default_rng(0)
     x = 1e8 + rng.normal(size=(3000, 2))
     stream = Stream.from_chunks([("a", part) for part in np.array_split(x, 7)])
-    np.testing.assert_allclose(state_scale(stream, True), (x - 1e8).std(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(coordinate_scale(Points(stream), True), (x - 1e8).std(axis=0), rtol=1e-6)
 
 
 def test_progress_is_shown_with_and_without_a_known_length():
@@ -191,7 +190,7 @@ def test_progress_is_shown_with_and_without_a_known_length():
         return items
 
     compress(Stream.of(data), phi, chunk_rows=10, progress=watch, executor=Serial())
-    compress(Stream.from_chunks(lambda: chunks(data, 30)), phi, chunk_rows=10, progress=watch)
+    compress(Stream.from_chunks(lambda: chunks(data, 30), dt=0.1), phi, chunk_rows=10, progress=watch)
     compress(Stream.of(data), phi, chunk_rows=1, progress=watch, executor=Threads(2))
     assert seen == [(10, 10), (10, None), (10, 10)]
 
@@ -247,7 +246,7 @@ class TestBadInput:
         x = np.random.default_rng(0).normal(size=(9, 1))
         u = x.copy()
         u[-1] = np.nan
-        phi = States().fit(Trajectories.from_arrays(x))
+        phi = States().fit(Trajectories.from_arrays(x, u))
         assert compress(Stream.from_chunks([("a", x[:4], u[:4]), ("a", x[4:], u[4:])]), phi).rows == 8
         u[3] = np.nan
         with pytest.raises(KoopsieveError, match=r"'u1' is missing .* at row 3"):
