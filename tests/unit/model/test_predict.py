@@ -179,7 +179,7 @@ def test_inputs_of_a_model_without_inputs_are_refused():
 
 @pytest.mark.parametrize("horizon", [0, -1, 1.5, True, "2"])
 def test_a_horizon_that_is_no_number_of_steps_is_refused(model, horizon):
-    with pytest.raises(KoopsieveError, match="at least 1"):
+    with pytest.raises(KoopsieveError, match="a whole number, 1 or more"):
         model.predict(np.zeros(4), np.zeros((1, 2)), horizon=horizon)
 
 

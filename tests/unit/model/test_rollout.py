@@ -94,5 +94,5 @@ def test_horizons_beyond_the_data_are_refused(model, data):
         model.predictions(data, [1, 30])
     with pytest.raises(KoopsieveError, match="horizons is empty"):
         model.predictions(data, [])
-    with pytest.raises(KoopsieveError, match="at least 1"):
+    with pytest.raises(KoopsieveError, match="a whole number, 1 or more"):
         model.predictions(data, [0, 3])

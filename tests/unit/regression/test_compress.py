@@ -163,9 +163,12 @@ def test_chunks_are_bounded_in_bytes_and_shown():
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"horizons": [0]}, "whole numbers from 1 to 29"),
-        ({"horizons": [30]}, "whole numbers from 1 to 29"),
-        ({"horizons": [1.5]}, "whole numbers"),
+        ({"horizons": [0]}, "Each of horizons must be a whole number, 1 or more. Got 0"),
+        ({"horizons": [1, 30]}, "at most 29, the transitions of the longest episode"),
+        ({"horizons": [1.9]}, r"a whole number, 1 or more. Got 1\.9"),
+        ({"horizons": [True]}, "a whole number, 1 or more. Got True"),
+        ({"horizons": ["5"]}, "a whole number, 1 or more. Got '5'"),
+        ({"horizons": 5}, r"such as \[1, 10, 50\]\. Got 5"),
         ({"max_bytes": 10}, "max_bytes is too small"),
     ],
 )

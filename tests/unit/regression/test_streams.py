@@ -71,17 +71,18 @@ def test_chunks_with_delays_and_horizons(size, delays):
     lengths=st.lists(st.integers(2, 25), min_size=1, max_size=4),
     count=st.integers(1, 9),
     delays=st.tuples(st.integers(0, 3), st.integers(0, 3)),
+    timing=st.sampled_from(["k", "k+1"]),
     horizon=st.integers(1, 4),
     rows=st.integers(1, 12),
 )
-def test_parts_answer_for_every_transition_once(lengths, count, delays, horizon, rows):
+def test_parts_answer_for_every_transition_once(lengths, count, delays, timing, horizon, rows):
     """Cut anywhere, in the middle of episodes and of delays: the transitions of all parts are those of the whole."""
     from koopsieve.regression.chunks import cut
 
     x = [np.column_stack([np.full(T, i), np.arange(T)]).astype(float) for i, T in enumerate(lengths)]
-    stream = Stream.from_arrays(x, [a[:, 1:] ** 2 for a in x]).embedded(Embedding(*delays))
-    lost = max(delays)
-    expected = [(i, k) for i, T in enumerate(lengths) for k in range(lost, T - 1)]
+    stream = Stream.from_arrays(x, [a[:, 1:] ** 2 for a in x]).embedded(Embedding(*delays, timing))
+    lost, ahead = max(delays), int(timing == "k+1")
+    expected = [(i, k) for i, T in enumerate(lengths) for k in range(lost, T - 1 - ahead)]
     seen = []
     for part in stream.parts(count, reach=horizon):
         for chunk in cut(part.pieces(rows), rows, horizon):
@@ -89,13 +90,13 @@ def test_parts_answer_for_every_transition_once(lengths, count, delays, horizon,
             for k in range(chunk.rows):
                 episode, sample = chunk.states[k, :2]
                 seen.append((int(episode), int(sample)))
-                np.testing.assert_array_equal(chunk.inputs[k], [sample**2])
-                left = min(horizon, lengths[int(episode)] - 1 - int(sample))
+                np.testing.assert_array_equal(chunk.inputs[k], [(sample + ahead) ** 2])
+                left = min(horizon, lengths[int(episode)] - 1 - ahead - int(sample))
                 np.testing.assert_array_equal(chunk.states[k : k + left + 1, 1], sample + np.arange(left + 1))
                 for delay in range(1, delays[0] + 1):
                     assert chunk.states[k, 2 * delay + 1] == sample - delay
                 for delay in range(1, delays[1] + 1):
-                    assert chunk.states[k, 1 + 2 * delays[0] + delay] == (sample - delay) ** 2
+                    assert chunk.states[k, 1 + 2 * delays[0] + delay] == (sample - delay + ahead) ** 2
     assert sorted(seen) == expected
 
 
@@ -151,6 +152,17 @@ def test_fitting_a_dictionary_to_a_stream_is_fitting_it_to_the_data():
     phi = (States() + blocks).fit(Stream.from_chunks(lambda: chunks(data, 37)), seed=3)
     assert phi.names == wanted.names
     np.testing.assert_allclose(phi(data.states[0]), wanted(data.states[0]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 37, 1000])
+@pytest.mark.parametrize("timing", ["k", "k+1"])
+def test_points_of_states_and_inputs_are_those_of_the_data(size, timing):
+    """The input after the last sample acts on nothing: it is missing here, and must not be looked at."""
+    data = make(lengths=(40, 30))
+    stream = embed_delays(Stream.from_chunks(lambda: chunks(data, size), dt=0.1), 2, 1, timing)
+    expected = embed_delays(data, 2, 1, timing)
+    for mine, theirs in ((stream.acted_blocks(), expected.acted_blocks()), (stream.state_blocks(), expected.states)):
+        np.testing.assert_array_equal(np.concatenate(list(mine)), np.concatenate(list(theirs)))
 
 
 def test_centres_of_a_long_stream_by_mini_batches():
