@@ -13,15 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray
+from koopsieve._words import number
 from koopsieve.data import Trajectories, embedded
 from koopsieve.model import Model
 
 _MOST_BLOCKS = 50
 
 
-@dataclass(frozen=True, eq=False)
-class WindowErrors:
+@dataclass(frozen=True, eq=False, repr=False)
+class WindowErrors(Shown):
     """Mean NMSE over the outputs at each horizon, with its standard error over blocks of windows.
 
     Parameters
@@ -45,6 +47,9 @@ class WindowErrors:
         """
         weight = np.asarray(self.horizons, dtype=float) ** emphasis
         return float(weight @ np.log(np.maximum(self.error, 1e-300)) / np.sum(weight))
+
+    def _facts(self) -> Facts:
+        return {"horizons": ", ".join(map(str, self.horizons)), "NMSE": ", ".join(map(number, self.error))}
 
 
 def window_errors(model: Model, trajectories: Trajectories, horizons: Sequence[int]) -> WindowErrors:

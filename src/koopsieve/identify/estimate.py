@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import RegressionStatistics
 
@@ -41,8 +42,8 @@ def statuses(
     return tuple(meaning if odd else Status.SETTLED if done else Status.MAX_SWEEPS for done, odd in ends)
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Shown):
     """A Koopman matrix inferred from statistics, with what is known about it.
 
     Parameters
@@ -126,6 +127,14 @@ class Estimate:
                 shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
                 lines.append(f"{len(names)} of {len(self.targets)} targets ({shown}): {kind.value}")
         return "\n".join(lines)
+
+    def _facts(self) -> Facts:
+        settled = sum(status is not Status.MAX_SWEEPS for status in self.status)
+        return {
+            "targets": shorten(self.targets),
+            "regressors": shorten(self.regressors),
+            "settled": f"{settled} of {len(self.targets)}",
+        }
 
 
 class Identifier(Protocol):

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown, html_grid, html_table
 from koopsieve._types import FloatArray, IndexArray
+from koopsieve._words import number, steps
 from koopsieve.evaluate import WindowErrors
 from koopsieve.model import Model
 from koopsieve.sieve.choice import log_errors
@@ -14,8 +16,8 @@ from koopsieve.sieve.choice import log_errors
 SMALL_SHARE = 0.25  # a choice that keeps more than this share of the candidates says why
 
 
-@dataclass(frozen=True, eq=False)
-class PathPoint:
+@dataclass(frozen=True, eq=False, repr=False)
+class PathPoint(Shown):
     """One set of regressors on the path.
 
     Parameters
@@ -49,9 +51,13 @@ class PathPoint:
         """Number of regressors kept."""
         return len(self.retained)
 
+    def _facts(self) -> Facts:
+        errors = ", ".join(number(error) for error in self.errors.error)
+        return {"kept": str(self.size), "refit": self.refit, "validation NMSE": errors}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SievePath:
+class SievePath(Shown):
     """A family of models of increasing size in one form, with the default choice.
 
     Parameters
@@ -133,6 +139,12 @@ class SievePath:
         kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
         return " ".join(part for part in (f"{kept}; validation NMSE {errors}.", self.why_large, choice.status) if part)
 
-    def __repr__(self) -> str:
+    def _facts(self) -> Facts:
         sizes = ", ".join(str(size) for size in self.sizes)
-        return f"SievePath({self.form}, {self.candidates} candidates, sizes {sizes}, chosen {self.choice.size})"
+        counts = {"candidates": str(self.candidates), "sizes": sizes, "chosen": str(self.choice.size)}
+        return {"form": self.form, **counts}
+
+    def _repr_html_(self) -> str:
+        head = ["kept", "refit", *(steps(h) for h in self.horizons)]
+        rows = ([str(p.size), p.refit, *map(number, p.errors.error)] for p in self.points)
+        return html_table("SievePath", self._facts()) + html_grid("NMSE on validation windows", head, rows)

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, silent
@@ -54,8 +55,8 @@ class Task:
     progress: Progress = silent
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome(Shown):
     """What the search in one form found.
 
     Parameters
@@ -83,6 +84,10 @@ class Outcome:
     statistics: RegressionStatistics
     explanation: Estimate
     graph_decides: bool = False
+
+    def _facts(self) -> Facts:
+        kept = f"{self.path.choice.size} of {self.path.candidates}"
+        return {"form": self.path.form, "kept": kept, "graph decides": "yes" if self.graph_decides else "no"}
 
 
 class FormSearch(ABC):
