@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -17,7 +17,11 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     What was given on the command line arrives as a mapping from setting to value; what was not is None.
     """
-    own = list(inspect.signature(command).parameters.values())[1:]
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[one.name])
+        for one in list(inspect.signature(command).parameters.values())[1:]
+    ]
 
     def run(**given: Any) -> None:
         flags = {entry.name: _value(entry, given.pop(entry.name)) for entry in fields(Settings)}
