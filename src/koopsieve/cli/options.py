@@ -11,6 +11,8 @@ import typer
 
 from koopsieve.cli.settings import Settings
 
+_METAVARS: dict[Any, str] = {str: "TEXT", int: "N", float: "NUMBER", list[str]: "NAMES"}
+
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Return `command(flags, …)` with one option per setting in the place of its first parameter, `flags`.
@@ -45,11 +47,12 @@ def listed(given: list[str] | str | None) -> list[str] | None:
 def _parameter(entry: Field[Any]) -> inspect.Parameter:
     about: Mapping[str, Any] = entry.metadata
     if entry.name == "files":
-        option = typer.Argument(help=about["help"], show_default=False)
+        option = typer.Argument(help=about["help"], show_default=False, metavar="FILES")
     else:
         flags = about["flags"] or (f"--{entry.name.replace('_', '-')}",)
         told = f"{about['help']}{_default(entry.default)}"
-        option = typer.Option(*flags, help=told, rich_help_panel=about["panel"], show_default=False)
+        metavar = _METAVARS[about["kind"]]
+        option = typer.Option(*flags, help=told, rich_help_panel=about["panel"], show_default=False, metavar=metavar)
     wanted: Any = about["kind"] | None
     annotation: Any = Annotated.__class_getitem__((wanted, option))  # type: ignore[attr-defined]
     return inspect.Parameter(entry.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
