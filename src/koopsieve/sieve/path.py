@@ -137,7 +137,7 @@ class SievePath(Shown):
         choice = self.choice
         errors = ", ".join(f"{e:.2g} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
         kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
-        return " ".join(part for part in (f"{kept}; validation NMSE {errors}.", self.why_large, choice.status) if part)
+        return " ".join(part for part in (f"{kept}; validation NMSE {errors}.", self.why_large) if part)
 
     def _facts(self) -> Facts:
         sizes = ", ".join(str(size) for size in self.sizes)

@@ -199,13 +199,10 @@ def test_test_data_sampled_differently_are_refused(bench, tmp_path):
 def test_what_the_screen_says_is_of_the_model_that_is_saved(bench, tmp_path):
     _, out, _ = bench(*SIFT)
     model = LiftedModel.load(tmp_path / "result" / "model.npz")
-    said = re.findall(r"spectral radius (?:was [\d.]+, now|is) ([\d.]+)", out)
-    for radius in said:
-        assert float(radius) == pytest.approx(model.spectral_radius, abs=1e-2)
-    summary = json.loads((tmp_path / "result" / "summary.json").read_text())
-    assert summary["observables"]["retained"] == [
-        name for name in model.names if name in summary["observables"]["retained"]
-    ]
+    for radius in re.findall(r"spectral radius (?:was [\d.]+, now|is) ([\d.]+)", out):
+        assert float(radius.rstrip(".")) == pytest.approx(model.spectral_radius, abs=1e-6)
+    kept = json.loads((tmp_path / "result" / "summary.json").read_text())["observables"]["retained"]
+    assert set(kept) <= set(model.names)
 
 
 @pytest.mark.parametrize(

@@ -57,11 +57,12 @@ class LinearSearch(FormSearch):
             points = tuple(_point(candidate, fit, learned) for candidate, fit in zip(candidates, fits, strict=True))
             chosen = choose(np.stack([point.errors.blocks for point in points]))
             kept = points[chosen].retained
-            model = refitter.again(fits[chosen], both.select(kept), phi.select(kept))
+            model, status = refitter.again(fits[chosen], both.select(kept), phi.select(kept))
         whole = getattr(candidates[chosen], "estimate", None)  # a sieve that decides by the graph shows its own
         return Outcome(
             path=SievePath(self.form, points, task.horizons, chosen, phi.size),
             model=model,
+            status=status,
             everything=(_least_squares(learned, task), _least_squares(both, task)),
             dictionary=phi,
             statistics=both,

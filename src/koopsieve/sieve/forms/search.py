@@ -75,6 +75,8 @@ class Outcome(Shown):
         Spike and slab: what drives what. On the kept set, or on all candidates where the graph decided.
     graph_decides : bool
         Whether the explanation is what decided.
+    status : str
+        What was done about the stability of the model, or how its fit ended; empty if there is nothing to say.
     """
 
     path: SievePath
@@ -84,6 +86,7 @@ class Outcome(Shown):
     statistics: RegressionStatistics
     explanation: Estimate
     graph_decides: bool = False
+    status: str = ""
 
     def _facts(self) -> Facts:
         kept = f"{self.path.choice.size} of {self.path.candidates}"
