@@ -60,7 +60,7 @@ def spread_choice(lengths: Sequence[int], share: float) -> list[int]:
     Examples
     --------
     >>> spread_choice([100] * 8, 0.25), spread_choice([100, 100], 0.25)
-    ([3, 7], [1])
+    ([1, 5], [1])
     """
     ends = np.cumsum(lengths) / np.sum(lengths)
     quota = np.round(ends * share * len(lengths) + 1e-9).astype(int)

@@ -1,7 +1,7 @@
 """Which regressors to keep: sieves under one protocol, a path of sizes for each form, and the choice on it."""
 
 from koopsieve.sieve.choice import choose
-from koopsieve.sieve.forms import FormSearch, LinearSearch, Outcome, Task
+from koopsieve.sieve.forms import BilinearSearch, FormSearch, LinearSearch, Outcome, Task
 from koopsieve.sieve.graph import ancestors, condense, strong_components, threshold_inclusion
 from koopsieve.sieve.graph_sieve import GraphCandidate, GraphSieve, SweptGraphSieve
 from koopsieve.sieve.horizon import HorizonEstimate, HorizonSieve
@@ -12,6 +12,7 @@ from koopsieve.sieve.strength import Strength, strength
 from koopsieve.sieve.thresholded import coefficient_count, controllable_subspace, thresholded
 
 __all__ = [
+    "BilinearSearch",
     "Candidate",
     "FormSearch",
     "GraphCandidate",

@@ -8,6 +8,8 @@ predict for both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from koopsieve._types import FloatArray
@@ -35,6 +37,17 @@ def choose(blocks: FloatArray) -> int:
     miss = np.max([_excess_or_last(logs[:, h]) for h in range(logs.shape[1])], axis=0)
     miss = np.where(good, miss, np.inf)
     return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
+
+
+def simplest_as_good(blocks: Sequence[FloatArray]) -> int:
+    """Return the first model that is as good as the best pooled over the horizons; the simplest comes first.
+
+    Parameters
+    ----------
+    blocks : sequence of arrays, each (horizons, number of blocks)
+    """
+    pooled = np.stack([log_errors(one).mean(axis=0) for one in blocks])
+    return int(np.argmax(excess(pooled) <= _ALIKE))
 
 
 def log_errors(blocks: FloatArray) -> FloatArray:

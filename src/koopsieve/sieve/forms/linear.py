@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
+from koopsieve._types import IndexArray
+from koopsieve.dictionary import Dictionary
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.model import LiftedModel
@@ -49,7 +51,7 @@ class LinearSearch(FormSearch):
         learned, both = compressed(task, phi, filled(task.horizons))
         refitter = Refitter(task.windows, task.horizons, self.refits, self.stable)
         with one_blas_thread():
-            candidates = self.sieve.path(learned, task.steps, task.progress)
+            candidates = with_plain_linear(self.sieve.path(learned, task.steps, task.progress), phi)
             fits = [
                 refitter(learned.select(candidate.retained), phi.select(candidate.retained))
                 for candidate in task.progress(candidates, "Refitting", len(candidates))
@@ -69,6 +71,27 @@ class LinearSearch(FormSearch):
             explanation=whole if isinstance(whole, Estimate) else self.explain.identify(both.select(kept)),
             graph_decides=isinstance(whole, Estimate),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class PlainLinear:
+    """The states and the constant, nothing lifted: with delays a plain ARX model."""
+
+    retained: IndexArray
+    elbo: float = np.nan
+
+
+def with_plain_linear(candidates: Sequence[Candidate], phi: Dictionary) -> tuple[Candidate, ...]:
+    """Return the candidates with the plain linear set among them, so that the choice never loses to it.
+
+    A single candidate stays alone: it was decided by something else than the validation windows.
+    """
+    constant = [i for i, name in enumerate(phi.names) if name == "1"]
+    plain = np.unique([*phi.state_positions[phi.state_positions >= 0], *constant]).astype(np.intp)
+    known = any(np.array_equal(plain, candidate.retained) for candidate in candidates)
+    if len(candidates) == 1 or known:
+        return tuple(candidates)
+    return tuple(sorted([*candidates, PlainLinear(plain)], key=lambda candidate: len(candidate.retained)))
 
 
 def _point(candidate: Candidate, fit: Refitted, statistics: RegressionStatistics) -> PathPoint:
