@@ -44,7 +44,7 @@ class Slab:
 
     def at(self, regressors: IndexArray) -> Slab:
         """Return the slab of some regressors, in the shape of their indices."""
-        if np.ndim(self.constant) == 0:
+        if not isinstance(self.constant, np.ndarray):
             return self
         return Slab(np.take(self.c, regressors), np.take(self.d, regressors), np.take(self.constant, regressors))
 

@@ -13,6 +13,7 @@ logarithm per regressor.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -71,10 +72,11 @@ class _Removals:
 
     def ratio(self) -> FloatArray:
         """Return exp(−gain/ā) of taking each regressor out: (D:drop), (D:ratio)."""
-        return (1 + self._growth() / self.b_bar) * self.saving
+        return (1 + self.growth / self.b_bar) * self.saving
 
-    def _growth(self) -> FloatArray:
-        """Return by how much b̄ grows without each regressor, ½·w_i²/C_ii: (D:drop)."""
+    @cached_property
+    def growth(self) -> FloatArray:
+        """By how much b̄ grows without each regressor, ½·w_i²/C_ii: (D:drop)."""
         growth: FloatArray = 0.5 * self.w**2 / self.variance
         return growth
 
@@ -94,7 +96,7 @@ class _Removals:
         w = self.w - column * (self.w[rows, leaving, None] / pivot)
         variance, saving = self.variance - scaled**2, self.saving.copy()
         variance[rows, leaving] = saving[rows, leaving] = np.inf  # it is gone, and cannot leave again
-        b_bar = self.b_bar + self._growth()[rows, leaving, None]
+        b_bar = self.b_bar + self.growth[rows, leaving, None]
         return _Removals(self.target, self.C, self.columns, w, variance, b_bar, saving)
 
 
@@ -157,7 +159,7 @@ class _Additions:
 
     def ratio(self) -> FloatArray:
         """Return exp(−gain/ā) of taking each regressor in, inf where it depends on the active ones: (D:add)."""
-        ratio = (1 - np.minimum(self._fall() / self.b_bar, MAX_RELATIVE_FALL)) * self.charge
+        ratio = (1 - np.minimum(self.fall / self.b_bar, MAX_RELATIVE_FALL)) * self.charge
         np.copyto(ratio, np.inf, where=self.outside <= self._least)
         return ratio
 
@@ -165,8 +167,9 @@ class _Additions:
     def _least(self) -> float:
         return MIN_INDEPENDENT_ENERGY * self.problem.rows
 
-    def _fall(self) -> FloatArray:
-        """Return by how much b̄ falls with each regressor, ½·s_i²/(g_i − Σ_k V_ki²): (D:add)."""
+    @cached_property
+    def fall(self) -> FloatArray:
+        """By how much b̄ falls with each regressor, ½·s_i²/(g_i − Σ_k V_ki²): (D:add)."""
         fall: FloatArray = 0.5 * self.s**2 / np.maximum(self.outside, self._least)
         return fall
 
@@ -188,7 +191,7 @@ class _Additions:
         basis[:, self.filled] = v
         s, outside = self.s - v * (self.s[rows, coming, None] / length), self.outside - v**2
         lowest = np.maximum((1 - MAX_RELATIVE_FALL) * self.b_bar, MIN_NOISE * self.problem.rows)
-        b_bar = np.maximum(self.b_bar - self._fall()[rows, coming, None], lowest)
+        b_bar = np.maximum(self.b_bar - self.fall[rows, coming, None], lowest)
         charge = self.charge * (self.b_bar / b_bar) ** (0.5 / self.a_bar)  # less noise makes weights narrower
         charge[rows, coming] = np.inf  # it is in, and cannot come again
         return _Additions(self.problem, self.target, basis, self.filled + 1, s, outside, self.a_bar, b_bar, charge)
