@@ -28,7 +28,7 @@ class Slab:
     c, d : float or array
         Shape and rate.
     constant : float or array
-        ½ + log Γ(c + ½) − log Γ(c) + c log d: the part of (D:slab) that no weight changes.
+        ½ + log Γ(c + ½) − log Γ(c) + c log d: the part of (D9) that no weight changes.
     """
 
     c: float | FloatArray
@@ -44,7 +44,7 @@ class Slab:
 
     def at(self, regressors: IndexArray) -> Slab:
         """Return the slab of some regressors, in the shape of their indices."""
-        if np.ndim(self.constant) == 0:
+        if not isinstance(self.constant, np.ndarray):
             return self
         return Slab(np.take(self.c, regressors), np.take(self.d, regressors), np.take(self.constant, regressors))
 
@@ -108,7 +108,7 @@ class SpikeSlabPrior:
         raising `f` gives sparser models, e = f = 1 is the flat prior of the paper's IV*.
     worth : float
         Share of a target's noise power that a regressor must explain to be worth having: prior odds are multiplied by
-        exp(−½·worth·rows), see (D:worth). Zero, the default, is the paper's prior. No finite dictionary is exact, so
+        exp(−½·worth·rows), see (D25). Zero, the default, is the paper's prior. No finite dictionary is exact, so
         with enough rows every overlapping kernel becomes significant; raising this asks for relevance, whatever the
         number of rows. It judges one step ahead: what explains a hundredth of the noise there may decide the error at
         fifty steps.

@@ -15,7 +15,7 @@ from koopsieve.identify.estimate import Status
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor
 from koopsieve.sieve.horizon.posterior import first_posterior, newcomers, settle_weights, solved, with_newcomer
 from koopsieve.sieve.horizon.problem import JITTER, horizon_problem
-from koopsieve.sieve.horizon.removal import removal_gains, without, without_least
+from koopsieve.sieve.horizon.removal import removal_gains, removal_growth, without, without_least
 from koopsieve.sieve.horizon.search import FlagSearch
 from tests.reference.literal_horizon import bound_of_target, direct_data, residual
 
@@ -143,6 +143,52 @@ def test_taking_out_and_putting_in_are_exact_given_the_precisions():
     direct = solved(problem, prior, more.kept, more.alpha, more.rho)
     np.testing.assert_allclose(more.mean, direct.mean, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(more.covariance, direct.covariance, rtol=1e-6, atol=1e-12)
+
+
+def log_marginal(problem, t, kept, alpha, rho):
+    """Return log p(t | α, ρ) with the weights integrated over, up to what does not depend on the set."""
+    G, b = problem.gram[problem.group[t]][np.ix_(kept, kept)], problem.projected[t, kept]
+    precision = rho * G + np.diag(alpha)
+    fit = rho**2 * b @ np.linalg.solve(precision, b)
+    return 0.5 * (np.sum(np.log(alpha)) - np.linalg.slogdet(precision)[1] + fit)
+
+
+def slab_at(alpha, mean, variance):
+    """Return the slab's part of the bound when the precision of the weight is known."""
+    return 0.5 * (1 + np.log(alpha * variance) - alpha * (mean**2 + variance))
+
+
+def test_growths_are_those_of_the_marginal_likelihood():
+    """At known precisions one observable more or fewer changes log p(t) by −½ρ·growth and the slab's part."""
+    problem = horizon_problem(statistics(), 0.5)
+    full = first_posterior(problem, prior_of(problem), np.array([0, 1, 3, 5, 8]), 3)
+    new = newcomers(problem, prior_of(problem), full)
+    growth = removal_growth(full.mean, full.variance, full.alpha, full.rho[:, None])
+    for t in range(len(problem.power)):
+        rho, whole = full.rho[t], log_marginal(problem, t, full.kept, full.alpha[t], full.rho[t])
+        for k in range(len(full.kept)):
+            less = log_marginal(problem, t, np.delete(full.kept, k), np.delete(full.alpha[t], k), rho)
+            slab = slab_at(full.alpha[t, k], full.mean[t, k], full.variance[t, k])
+            np.testing.assert_allclose(-0.5 * rho * growth[t, k] - slab, less - whole, rtol=1e-6, atol=1e-6)
+        for j in (2, 4, 9):
+            more = log_marginal(problem, t, np.append(full.kept, j), np.append(full.alpha[t], new.alpha[t, j]), rho)
+            slab = slab_at(new.alpha[t, j], new.mean[t, j], new.variance[t, j])
+            np.testing.assert_allclose(-0.5 * rho * new.growth[t, j] + slab, more - whole, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gains_are_nearly_what_the_bound_changes_by_once_everything_has_settled(seed):
+    stats, _ = planted(seed, noise=0.5)
+    problem = horizon_problem(stats, 0.5)
+    prior, kept = prior_of(problem), np.arange(8)
+    full = first_posterior(problem, prior, kept, 100)
+    removed = removal_gains(problem, prior, full)
+    added = newcomers(problem, prior, full).gains[8:]
+    fewer = [first_posterior(problem, prior, np.delete(kept, k), 100).evidence - full.evidence for k in range(8)]
+    more = [first_posterior(problem, prior, np.append(kept, j), 100).evidence - full.evidence for j in range(8, 12)]
+    np.testing.assert_allclose(removed, fewer, rtol=0.1, atol=0.8)
+    np.testing.assert_allclose(added, more, rtol=0.1, atol=1.2)
+    assert np.all((removed > 0) == (np.array(fewer) > 0))
 
 
 def test_a_run_of_removals_is_one_removal_after_another():

@@ -2,7 +2,7 @@
 
 Beyond the paper. Least squares one step ahead spends its freedom on all observables alike. Here A and B are moved from
 there so that the outputs predicted by the model fit best at all horizons. In come statistics with horizons, out comes
-an `Estimate`; no data are touched. See (D:white) to (D:slope-A) in docs/derivation.md.
+an `Estimate`; no data are touched. See (D40) to (D48) in docs/derivation.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loss of the horizon refit and its gradient, from statistics alone: (D:refit-loss) to (D:slope-A).
+"""The loss of the horizon refit and its gradient, from statistics alone: (D43) to (D48).
 
 Matrices act from the left, as everywhere in this stage: the lifted state is a row, φ⁺ = φA + uB, y = φC. With
 M_i = AⁱC the outputs h steps ahead are y[k+h] = φM_h + Σ_j u[k+j]·B·M_{h−1−j}, j = 0, …, h−1.
@@ -20,7 +20,7 @@ OVERFLOWED = 1e300  # the loss of a matrix whose predictions are not finite; the
 
 @dataclass(frozen=True, eq=False)
 class HorizonTerm:
-    """The weighted squared error of the outputs at one horizon, as a function of Θ_h: (D:theta).
+    """The weighted squared error of the outputs at one horizon, as a function of Θ_h: (D45).
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class HorizonTerm:
 
 @dataclass(frozen=True, eq=False)
 class HorizonLoss:
-    """The loss and its gradient, as a function of the white Koopman matrix laid out flat: (D:refit-loss).
+    """The loss and its gradient, as a function of the white Koopman matrix laid out flat: (D43).
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class HorizonLoss:
 
 
 def output_maps(A: FloatArray, C: FloatArray, highest: int) -> FloatArray:
-    """Return M_0 = C and M_i = A·M_{i−1}, shape (highest + 1, r, q): (D:maps)."""
+    """Return M_0 = C and M_i = A·M_{i−1}, shape (highest + 1, r, q): (D44)."""
     M = np.empty((highest + 1, *C.shape))
     M[0] = C
     for i in range(highest):
@@ -132,12 +132,12 @@ def output_maps(A: FloatArray, C: FloatArray, highest: int) -> FloatArray:
 
 
 def stacked(M: FloatArray, B: FloatArray, h: int) -> FloatArray:
-    """Return Θ_h = [M_h; B·M_{h−1}; …; B·M_0], shape (r + l·h, q): (D:theta)."""
+    """Return Θ_h = [M_h; B·M_{h−1}; …; B·M_0], shape (r + l·h, q): (D45)."""
     return np.concatenate([M[h], (B @ M[:h][::-1]).reshape(-1, M.shape[2])])
 
 
 def through_stack(M: FloatArray, B: FloatArray, h: int, slope: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the slopes with respect to M_0, …, M_h and to B, given that with respect to Θ_h: (D:through-stack).
+    """Return the slopes with respect to M_0, …, M_h and to B, given that with respect to Θ_h: (D46).
 
     The block of the input at k + j is B·M_{h−1−j}, so it passes Bᵀ·slope on to M_{h−1−j}, and slope·Mᵀ to B.
     """
@@ -148,7 +148,7 @@ def through_stack(M: FloatArray, B: FloatArray, h: int, slope: FloatArray) -> tu
 
 
 def through_powers(A: FloatArray, M: FloatArray, direct: FloatArray) -> FloatArray:
-    """Return the slope with respect to A, given the direct ones with respect to each M_i: (D:adjoint), (D:slope-A).
+    """Return the slope with respect to A, given the direct ones with respect to each M_i: (D47), (D48).
 
     Backwards through M_i = A·M_{i−1}: Λ_i = direct_i + Aᵀ·Λ_{i+1}, and the slope is Σ_i Λ_i·M_{i−1}ᵀ.
     """

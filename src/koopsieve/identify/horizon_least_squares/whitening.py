@@ -1,6 +1,6 @@
 """White coordinates: the lifted state in uncorrelated directions of unit mean square, so that units do not matter.
 
-Comes in: one-step statistics. Goes out: the change of coordinates of (D:white) in docs/derivation.md, and back.
+Comes in: one-step statistics. Goes out: the change of coordinates of (D40) in docs/derivation.md, and back.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ class Whitening:
         return int(self.into.shape[1])
 
     def inward(self, coef: FloatArray) -> FloatArray:
-        """Return a Koopman matrix (L + l, L) in white coordinates, (r + l, r): (D:white-matrix)."""
+        """Return a Koopman matrix (L + l, L) in white coordinates, (r + l, r): (D41)."""
         L = len(self.into)
         return np.vstack([self.back @ coef[:L], coef[L:] * self.input_scale[:, None]]) @ self.into
 
     def outward(self, white: FloatArray) -> FloatArray:
-        """Return a Koopman matrix in white coordinates back in the data's own: (D:white-matrix)."""
+        """Return a Koopman matrix in white coordinates back in the data's own: (D41)."""
         r = self.rank
         return np.vstack([self.into @ white[:r], white[r:] / self.input_scale[:, None]]) @ self.back
 
     def mean_products(self, change: FloatArray) -> FloatArray:
-        """Return M·change for the mean products M of the white design: (D:mean-products).
+        """Return M·change for the mean products M of the white design: (D42).
 
         M is the identity but for the inputs, so this costs little.
         """
@@ -65,7 +65,7 @@ class Whitening:
 
 
 def whitening(statistics: RegressionStatistics) -> Whitening:
-    """Return the white coordinates of the design behind the statistics: (D:white)."""
+    """Return the white coordinates of the design behind the statistics: (D40)."""
     L, root = len(statistics.observables), np.sqrt(max(statistics.rows, 1.0))
     states, inputs = statistics.R[:, :L] / root, statistics.R[:, L:] / root
     scale, input_scale = (_norm_or_one(part) for part in (states, inputs))

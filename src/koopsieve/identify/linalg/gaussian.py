@@ -1,7 +1,7 @@
 """The Gaussian posterior of the weights at given precisions, target by target on that target's own regressors.
 
 Comes in: a problem in standard units and diagonal precisions. Goes out: posterior means, variances and log
-determinants: (D:sbl-posterior) in docs/derivation.md.
+determinants: (D26) in docs/derivation.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Standard units: every column of the design and every target brought to unit mean square before inference (D:units).
+"""Standard units: every column of the design and every target brought to unit mean square before inference (D1).
 
 Comes in: regression statistics in the data's own units. Goes out: the same problem with ‖φ_i‖² = ‖t_j‖² = rows, and the
-way back (D:back). Priors and thresholds then mean the same for metres and for millimetres.
+way back (D2). Priors and thresholds then mean the same for metres and for millimetres.
 
 Arrays over regressors and targets lie in memory target by target (Fortran order), as they are worked on.
 """
@@ -100,7 +100,7 @@ class StandardProblem:
         return self.projected - _product(w, self.gram)  # symmetric, so its own transpose
 
     def squared_residual(self, w: FloatArray) -> FloatArray:
-        """Return ‖t − Φw‖² per target, through R and never through the Gram matrix: (D:residual-norm)."""
+        """Return ‖t − Φw‖² per target, through R and never through the Gram matrix: (D3)."""
         gap = self.gap(w)
         squared: FloatArray = np.einsum("ij,ij->j", gap, gap) + self.leftover
         return squared
@@ -120,7 +120,7 @@ class StandardProblem:
         return smaller
 
     def original_coef(self, w: FloatArray) -> FloatArray:
-        """Map weights from standard units back to the data's own: (D:back)."""
+        """Map weights from standard units back to the data's own: (D2)."""
         coef: FloatArray = w * (self.target_scale / self.column_scale[:, None])
         return coef
 

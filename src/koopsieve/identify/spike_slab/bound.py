@@ -1,7 +1,7 @@
 """The bound that the default spike and slab raises, the states it is a function of, and the best means and noise.
 
-A state is never changed: each step makes another. `Bound.means` finds all active means at once (D:joint),
-`Bound.posterior` gives a state its noise, at the exact expected squared error, and the bound (D:bound) that belongs
+A state is never changed: each step makes another. `Bound.means` finds all active means at once (D16),
+`Bound.posterior` gives a state its noise, at the exact expected squared error, and the bound (D10) that belongs
 to it.
 """
 
@@ -52,7 +52,7 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """The bound of one problem, a function of the state: (D:bound)."""
+    """The bound of one problem, a function of the state: (D10)."""
 
     prior: ProblemPrior
 
@@ -81,7 +81,7 @@ class Bound:
         return Posterior(mu, sigma2, gamma, rho, elbo, np.zeros(len(elbo), dtype=bool), np.full(len(elbo), np.inf))
 
     def noise(self, problem: StandardProblem, w: FloatArray, included: Included) -> tuple[FloatArray, FloatArray]:
-        """Return ρ̂ per target, and the expected squared error that it comes from: (D:error), (D:noise)."""
+        """Return ρ̂ per target, and the expected squared error that it comes from: (D6), (D7)."""
         g = problem.energy[included.regressor]
         excess = equations.excess_error(g, included.gamma, included.mu, included.sigma2)
         error = problem.squared_residual(w) + included.total(excess) + problem.floor
@@ -97,14 +97,14 @@ class Bound:
         return better(state, self.solved(problem, state))
 
     def solved(self, problem: StandardProblem, state: Posterior) -> Posterior:
-        """Return the state with all active means at their best given the rest: (D:joint)."""
+        """Return the state with all active means at their best given the rest: (D16)."""
         mu = self.means(problem, batches(problem, state.gamma >= MIN_SOLVED_INCLUSION), state)
         return self.posterior(problem, mu, state.sigma2, state.gamma)
 
     def means(self, problem: StandardProblem, active: Iterable[Batch], state: Posterior) -> FloatArray:
         """Return the means of all active regressors at once, given everything else in the state; the others are held.
 
-        With w = γ∘μ the bound is largest where (G + D)w = Φᵀt over the active regressors: (D:joint).
+        With w = γ∘μ the bound is largest where (G + D)w = Φᵀt over the active regressors: (D16).
         """
         held = np.where(state.gamma >= MIN_SOLVED_INCLUSION, 0.0, state.w)
         right = problem.correlation(held) if held.any() else problem.projected
@@ -115,7 +115,7 @@ class Bound:
         return means
 
     def system(self, batch: Batch, state: Posterior) -> FloatArray:
-        """Return G + D over the active regressors, D = ((1 − γ)g + α/ρ)/γ: (D:D)."""
+        """Return G + D over the active regressors, D = ((1 − γ)g + α/ρ)/γ: (D15)."""
         gamma, slab = batch.gather(state.gamma, 1.0), self.prior.slab.at(batch.index)
         mu, sigma2 = batch.gather(state.mu, 0.0), batch.gather(state.sigma2, 1.0)
         alpha = equations.update_weight_precision(slab, mu, sigma2)

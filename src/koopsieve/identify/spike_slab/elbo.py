@@ -1,7 +1,7 @@
 """The evidence lower bound of variational spike and slab in closed form, per target.
 
-`paired_elbo` is the bound of the default family (D:bound), `published_elbo` that of the paper's mean-field family
-(D:published-bound); both are equation (6), written out with the model of equation (17).
+`paired_elbo` is the bound of the default family (D10), `published_elbo` that of the paper's mean-field family
+(D11); both are equation (6), written out with the model of equation (17).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from koopsieve.identify.spike_slab.equations import slab_gain
 
 
 def noise_term(a: float, b: float, rows: float | FloatArray, squared_error: FloatArray) -> FloatArray:
-    """Return E log p(t|·) + E log p(ρ) + H(q(ρ)) at the best q(ρ): (D:noise-term)."""
+    """Return E log p(t|·) + E log p(ρ) + H(q(ρ)) at the best q(ρ): (D8)."""
     a_bar, b_bar = a + rows / 2, b + squared_error / 2
     constant = -rows / 2 * np.log(2 * np.pi) + gammaln(a_bar) - gammaln(a) + a * np.log(b)
     return np.asarray(constant - a_bar * np.log(b_bar), dtype=float)
@@ -56,7 +56,7 @@ class Included:
 
 
 def paired_elbo(prior: ProblemPrior, rows: float, squared_error: FloatArray, included: Included) -> FloatArray:
-    """Return the bound of the paired family, with q(ρ) and q(α) at their best: (D:bound).
+    """Return the bound of the paired family, with q(ρ) and q(α) at their best: (D10).
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def published_elbo(
     mu: FloatArray,
     sigma2: FloatArray,
 ) -> FloatArray:
-    """Return the bound of the mean-field family, with q(ρ), q(α) and q(π) at their best: (D:published-bound)."""
+    """Return the bound of the mean-field family, with q(ρ), q(α) and q(π) at their best: (D11)."""
     e, f = (np.reshape(value, (-1, 1)) for value in (prior.e, prior.f))
     flags = betaln(e + gamma, f + 1 - gamma) - betaln(e, f) + entropy(gamma)
     weights = slab_gain(prior.slab.column, mu, sigma2)

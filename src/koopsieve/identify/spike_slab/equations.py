@@ -4,7 +4,7 @@ Arrays are (regressors, targets), or one row of them; ρ has one entry per targe
 s_i = φ_iᵀ r_i where r_i is the residual without regressor i. Plain numbers are the paper's equations, (D…) those of
 docs/derivation.md.
 
-Two families of q are served. *Published* (mean field, equation 16): q(β_i)q(γ_i)q(α_i)q(π_i). *Paired* (D:family), the
+Two families of q are served. *Published* (mean field, equation 16): q(β_i)q(γ_i)q(α_i)q(π_i). *Paired* (D4), the
 default: one factor per regressor, q(β_i, α_i, π_i, γ_i), in which weight and precision have their own posterior when
 the regressor is in and keep their prior when it is out. The paired family contains the published one, so its bound is
 never lower; π_i drops out, and a regressor that is out still has the weight it would have if it were in, so that it can
@@ -23,12 +23,12 @@ CLIP = 1e-8  # the paper's δ: inclusion probabilities are clipped to [δ, 1 −
 
 
 def excess_error(g: FloatArray, gamma: FloatArray, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
-    """Return g_i(γ_i(μ_i² + σ_i²) − w_i²), by which E‖t − Φ(γ∘β)‖² exceeds ‖t − Φw‖² in sum: (D:error)."""
+    """Return g_i(γ_i(μ_i² + σ_i²) − w_i²), by which E‖t − Φ(γ∘β)‖² exceeds ‖t − Φw‖² in sum: (D6)."""
     return g * effective_variance(gamma, mu, sigma2)
 
 
 def effective_variance(gamma: FloatArray, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
-    """Return the variance γ_i(μ_i² + σ_i²) − w_i² of the effective weight γ_iβ_i: (D:error)."""
+    """Return the variance γ_i(μ_i² + σ_i²) − w_i² of the effective weight γ_iβ_i: (D6)."""
     return gamma * ((1 - gamma) * mu**2 + sigma2)
 
 
@@ -37,7 +37,7 @@ def update_noise(
 ) -> tuple[float | FloatArray, FloatArray]:
     """Return ā = a + m/2 and b̄ = b + ½·(squared error): equation (18).
 
-    The squared error is E‖t − Φ(γ∘β)‖² for the exact bound (D:noise), ‖t − Φw‖² as published.
+    The squared error is E‖t − Φ(γ∘β)‖² for the exact bound (D7), ‖t − Φw‖² as published.
     """
     return a + rows / 2, b + squared_error / 2
 
@@ -83,13 +83,13 @@ def explained(rho: FloatArray, mu: FloatArray, sigma2: FloatArray, g: FloatArray
 
 
 def paired_weights(rho: FloatArray, g: FloatArray, alpha: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of q(β | γ = 1): σ⁻² = ρ̂g + α̂, μ = σ²ρ̂s: (D:weight)."""
+    """Return mean and variance of q(β | γ = 1): σ⁻² = ρ̂g + α̂, μ = σ²ρ̂s: (D13)."""
     sigma2 = paired_variance(rho, g, alpha)
     return rho * s * sigma2, sigma2
 
 
 def paired_variance(rho: FloatArray, g: FloatArray, alpha: FloatArray) -> FloatArray:
-    """Return the variance of q(β | γ = 1) alone, in the memory order of α: (D:weight)."""
+    """Return the variance of q(β | γ = 1) alone, in the memory order of α: (D13)."""
     precision: FloatArray = np.multiply(rho, g, out=np.empty_like(alpha))
     precision += alpha
     return np.reciprocal(precision, out=precision)
@@ -104,18 +104,18 @@ def paired_log_odds(
     slab: Slab,
     log_odds: FloatArray,
 ) -> FloatArray:
-    """Return η: what the regressor explains, the gain of its slab, and its prior log odds: (D:eta)."""
+    """Return η: what the regressor explains, the gain of its slab, and its prior log odds: (D14)."""
     return explained(rho, mu, sigma2, g, s) + slab_gain(slab, mu, sigma2) + log_odds
 
 
 def slab_gain(slab: Slab, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
-    """Return −KL of q(β, α | γ = 1) from its prior at the best q(α), which is not positive: (D:slab)."""
+    """Return −KL of q(β, α | γ = 1) from its prior at the best q(α), which is not positive: (D9)."""
     gain: FloatArray = 0.5 * np.log(sigma2) + slab_gain_without_entropy(slab, mu, sigma2)
     return gain
 
 
 def slab_gain_without_entropy(slab: Slab, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
-    """Return the slab gain without ½ log σ², for weights whose joint entropy is counted elsewhere: (D:slab).
+    """Return the slab gain without ½ log σ², for weights whose joint entropy is counted elsewhere: (D9).
 
     ½ + log Γ(c̄) − log Γ(c) + c log d − c̄ log d̄.
     """

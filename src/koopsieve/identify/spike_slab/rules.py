@@ -99,7 +99,7 @@ class Rules(Bound):
         s: FloatArray,
         rho: FloatArray,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Update the regressors of a batch in turn, all its targets at once: (D:weight), (D:eta), (D:residual)."""
+        """Update the regressors of a batch in turn, all its targets at once: (D13), (D14), (D12)."""
         rho, index = rho[batch.targets], batch.index.T
         g, log_odds = batch.problem.energy[index], self.prior.log_odds[index]
         mu, sigma2 = batch.gather(mu, 0.0).T.copy(), batch.gather(sigma2, 1.0).T.copy()
@@ -120,7 +120,7 @@ class Rules(Bound):
         return self.drop(problem, self.add(problem, state, MAX_ADDED_PER_EXCHANGE))
 
     def drop(self, problem: StandardProblem, state: Posterior) -> Posterior:
-        """Take out what the others can replace: (D:drop)."""
+        """Take out what the others can replace: (D19)."""
         active = state.gamma >= MIN_SOLVED_INCLUSION
         a_bar, b_bar = self._noise_shapes(problem, state)
         out = np.zeros_like(active)
@@ -136,7 +136,7 @@ class Rules(Bound):
         return self._try(problem, state, out, 0.0)
 
     def add(self, problem: StandardProblem, state: Posterior, most: int) -> Posterior:
-        """Take in what lowers the squared error by more than its cost, the others solved anew: (D:add)."""
+        """Take in what lowers the squared error by more than its cost, the others solved anew: (D21)."""
         active = state.gamma >= MIN_SOLVED_INCLUSION
         a_bar, b_bar = self._noise_shapes(problem, state)
         s, come = problem.correlation(state.w), np.zeros_like(active)
@@ -186,7 +186,7 @@ class Rules(Bound):
 def _cost(
     g: FloatArray, mu: FloatArray, sigma2: FloatArray, rho: FloatArray, slab: Slab, log_odds: FloatArray
 ) -> FloatArray:
-    """Return what having a regressor in costs the bound, besides its fit: (D:cost)."""
+    """Return what having a regressor in costs the bound, besides its fit: (D18)."""
     cost: FloatArray = 0.5 * rho * g * sigma2 - equations.slab_gain(slab, mu, sigma2) - log_odds
     return cost
 

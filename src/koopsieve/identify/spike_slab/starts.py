@@ -50,7 +50,7 @@ def empty(rules: Rules, problem: StandardProblem) -> Posterior:
 def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Posterior:
     """Return the ridge weights with everything in, or each target's `MAX_STARTING_REGRESSORS` most significant ones.
 
-    A weight's significance is w_i²/C_ii, C = (G + ridge)⁻¹: what the squared error grows by without it (D:drop).
+    A weight's significance is w_i²/C_ii, C = (G + ridge)⁻¹: what the squared error grows by without it (D19).
     """
     ridged = problem.gram + ridge * problem.rows * np.eye(len(problem.gram))
     L = stacks.factorise(ridged[None])

@@ -3,16 +3,17 @@
 Coordinate updates hold the other weights still, so among overlapping kernels they neither drop a regressor that its
 neighbours could replace nor add one that takes over from them. `eliminate` is backward elimination, `select` forward
 selection by orthogonal least squares; both go one regressor at a time, the best first, as long as the bound would rise
-(D:drop, D:add). They propose; whether the bound rises is checked by the caller.
+(D19, D21). They propose; whether the bound rises is checked by the caller.
 
 When the squared error changes by 2x the bound changes by −ā·log(1 + x/b̄). A regressor with a given cost is therefore
-judged by exp(−gain/ā) = (1 + x/b̄)·exp(±cost/ā), which is below one where the bound rises (D:ratio): this needs no
+judged by exp(−gain/ā) = (1 + x/b̄)·exp(±cost/ā), which is below one where the bound rises (D24): this needs no
 logarithm per regressor.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def eliminate(C: FloatArray, w: FloatArray, cost: FloatArray, a_bar: float, b_ba
     C : array, shape (n, k, k)
         (G + D)⁻¹ over the active regressors of each target.
     w, cost : array, shape (n, k)
-        Weights after the joint solve; what it costs the bound to have the regressor in (D:cost).
+        Weights after the joint solve; what it costs the bound to have the regressor in (D18).
     a_bar : float
     b_bar : array, shape (n, 1)
     """
@@ -70,11 +71,12 @@ class _Removals:
     saving: FloatArray
 
     def ratio(self) -> FloatArray:
-        """Return exp(−gain/ā) of taking each regressor out: (D:drop), (D:ratio)."""
-        return (1 + self._growth() / self.b_bar) * self.saving
+        """Return exp(−gain/ā) of taking each regressor out: (D19), (D24)."""
+        return (1 + self.growth / self.b_bar) * self.saving
 
-    def _growth(self) -> FloatArray:
-        """Return by how much b̄ grows without each regressor, ½·w_i²/C_ii: (D:drop)."""
+    @cached_property
+    def growth(self) -> FloatArray:
+        """By how much b̄ grows without each regressor, ½·w_i²/C_ii: (D19)."""
         growth: FloatArray = 0.5 * self.w**2 / self.variance
         return growth
 
@@ -86,7 +88,7 @@ class _Removals:
         return _Removals(self.target[rows], self.C, *kept)
 
     def without(self, leaving: IndexArray, removed: int) -> _Removals:
-        """Return the state after each target lost one regressor, `removed` having left before: (D:downdate)."""
+        """Return the state after each target lost one regressor, `removed` having left before: (D20)."""
         rows = np.arange(len(leaving))
         past, pivot = self.columns[:, :removed], self.variance[rows, leaving, None]
         column = self.C[self.target, leaving] - np.matmul(past[rows, None, :, leaving], past)[:, 0]
@@ -94,7 +96,7 @@ class _Removals:
         w = self.w - column * (self.w[rows, leaving, None] / pivot)
         variance, saving = self.variance - scaled**2, self.saving.copy()
         variance[rows, leaving] = saving[rows, leaving] = np.inf  # it is gone, and cannot leave again
-        b_bar = self.b_bar + self._growth()[rows, leaving, None]
+        b_bar = self.b_bar + self.growth[rows, leaving, None]
         return _Removals(self.target, self.C, self.columns, w, variance, b_bar, saving)
 
 
@@ -116,7 +118,7 @@ def select(
     V : array, shape (n, k, p)
         L⁻¹G over the active regressors of each target, LLᵀ = G + D.
     s, cost : array, shape (n, p)
-        Φᵀ(t − Φw) after the joint solve; what it would cost the bound to have the regressor in (D:cost), inf for what
+        Φᵀ(t − Φw) after the joint solve; what it would cost the bound to have the regressor in (D18), inf for what
         is in.
     a_bar : float
     b_bar : array, shape (n, 1)
@@ -156,8 +158,8 @@ class _Additions:
     charge: FloatArray
 
     def ratio(self) -> FloatArray:
-        """Return exp(−gain/ā) of taking each regressor in, inf where it depends on the active ones: (D:add)."""
-        ratio = (1 - np.minimum(self._fall() / self.b_bar, MAX_RELATIVE_FALL)) * self.charge
+        """Return exp(−gain/ā) of taking each regressor in, inf where it depends on the active ones: (D21)."""
+        ratio = (1 - np.minimum(self.fall / self.b_bar, MAX_RELATIVE_FALL)) * self.charge
         np.copyto(ratio, np.inf, where=self.outside <= self._least)
         return ratio
 
@@ -165,8 +167,9 @@ class _Additions:
     def _least(self) -> float:
         return MIN_INDEPENDENT_ENERGY * self.problem.rows
 
-    def _fall(self) -> FloatArray:
-        """Return by how much b̄ falls with each regressor, ½·s_i²/(g_i − Σ_k V_ki²): (D:add)."""
+    @cached_property
+    def fall(self) -> FloatArray:
+        """By how much b̄ falls with each regressor, ½·s_i²/(g_i − Σ_k V_ki²): (D21)."""
         fall: FloatArray = 0.5 * self.s**2 / np.maximum(self.outside, self._least)
         return fall
 
@@ -179,7 +182,7 @@ class _Additions:
         return _Additions(self.problem, target, basis, self.filled, s, outside, self.a_bar, b_bar, charge)
 
     def including(self, coming: IndexArray) -> _Additions:
-        """Return the state after each target got one regressor more: (D:orthogonal), (D:narrow)."""
+        """Return the state after each target got one regressor more: (D22), (D23)."""
         rows, past = np.arange(len(coming)), self.basis[:, : self.filled]
         v = self.problem.gram[coming] - np.matmul(past[rows, None, :, coming], past)[:, 0]
         length = np.sqrt(self.outside[rows, coming, None])
@@ -188,7 +191,7 @@ class _Additions:
         basis[:, self.filled] = v
         s, outside = self.s - v * (self.s[rows, coming, None] / length), self.outside - v**2
         lowest = np.maximum((1 - MAX_RELATIVE_FALL) * self.b_bar, MIN_NOISE * self.problem.rows)
-        b_bar = np.maximum(self.b_bar - self._fall()[rows, coming, None], lowest)
+        b_bar = np.maximum(self.b_bar - self.fall[rows, coming, None], lowest)
         charge = self.charge * (self.b_bar / b_bar) ** (0.5 / self.a_bar)  # less noise makes weights narrower
         charge[rows, coming] = np.inf  # it is in, and cannot come again
         return _Additions(self.problem, self.target, basis, self.filled + 1, s, outside, self.a_bar, b_bar, charge)

@@ -5,8 +5,8 @@ noise and on each weight's precision; q(β) has a full covariance. The bound of 
 
     Σ_t weight_t·(noise term + weight terms)_t + Σ_i log p(γ_i),
 
-closed form throughout (D:set-bound). `newcomers` gives the change of the bound when one flag is turned on, with the
-weights of all other observables solved anew (D:newcomer); `removal` when one is turned off.
+closed form throughout (D35). `newcomers` gives the change of the bound when one flag is turned on, with the
+weights of all other observables solved anew (D36); `removal` when one is turned off.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def settle_weights(
 def solved(
     problem: HorizonProblem, prior: ProblemPrior, kept: IndexArray, alpha: FloatArray, rho: FloatArray
 ) -> HorizonPosterior:
-    """Return q(β) given the precisions, and the evidence with q(α) and q(ρ) at their best for it: (D:set-bound)."""
+    """Return q(β) given the precisions, and the evidence with q(α) and q(ρ) at their best for it: (D35)."""
     mean, covariance, log_det = _weights(problem, kept, alpha, rho)
     squared_error = _squared_error(problem, kept, mean, covariance)
     weights = slab_gain_without_entropy(prior.slab.at(kept), mean, np.einsum("tii->ti", covariance))
@@ -101,7 +101,7 @@ def solved(
 def _weights(
     problem: HorizonProblem, kept: IndexArray, alpha: FloatArray, rho: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean ρ̂ΣΦᵀt and covariance Σ = (ρ̂G + diag α̂)⁻¹ of q(β), and log|Σ⁻¹|, per target: (D:set-weights)."""
+    """Return mean ρ̂ΣΦᵀt and covariance Σ = (ρ̂G + diag α̂)⁻¹ of q(β), and log|Σ⁻¹|, per target: (D33)."""
     precision = rho[:, None, None] * problem.gram[:, kept[:, None], kept][problem.group]
     np.einsum("tii->ti", precision)[...] += alpha
     L = stacks.factorise(precision)
@@ -112,7 +112,7 @@ def _weights(
 
 
 def _squared_error(problem: HorizonProblem, kept: IndexArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Return E‖t − Φβ‖² = ‖t‖² − 2μᵀΦᵀt + μᵀGμ + tr(GΣ) per target: (D:set-error)."""
+    """Return E‖t − Φβ‖² = ‖t‖² − 2μᵀΦᵀt + μᵀGμ + tr(GΣ) per target: (D34)."""
     grams = problem.gram[:, kept[:, None], kept][problem.group]
     total = problem.power - 2 * np.einsum("ti,ti->t", mean, problem.projected[:, kept])
     second = covariance + mean[:, :, None] * mean[:, None, :]
@@ -146,7 +146,7 @@ class Newcomers:
 
 
 def newcomers(problem: HorizonProblem, prior: ProblemPrior, posterior: HorizonPosterior) -> Newcomers:
-    """Return what each observable would get and give if it came in, the others solved anew: (D:newcomer)."""
+    """Return what each observable would get and give if it came in, the others solved anew: (D36)."""
     kept, rho = posterior.kept, posterior.rho[:, None]
     X = problem.gram[:, kept][problem.group]
     gap = problem.projected - (posterior.mean[:, None, :] @ X)[:, 0]
@@ -199,7 +199,7 @@ def _newcomer(
 def noise_gain(
     problem: HorizonProblem, prior: ProblemPrior, squared_error: FloatArray, growth: FloatArray
 ) -> FloatArray:
-    """Return how the noise term changes, at its best q(ρ), when the squared error grows: (D:noise-change).
+    """Return how the noise term changes, at its best q(ρ), when the squared error grows: (D17).
 
     `growth` is (Q, moves).
     """

@@ -3,7 +3,7 @@
 Comes in: `HorizonStatistics`. Goes out: for every target (an output at a horizon) the Gram matrix of the observables
 and their products with the target, after the inputs between now and the horizon have been fitted to both. Integrating
 over the inputs' weights under a flat prior gives exactly this regression, with one row fewer per input column
-(D:project).
+(D32).
 """
 
 from __future__ import annotations

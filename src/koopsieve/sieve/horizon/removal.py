@@ -1,6 +1,6 @@
 """What the horizon sieve loses when observables are taken out, one by one, the weights of the others solved anew.
 
-Taking out i is one Schur complement per target: Σ − Σ_·i Σ_i·/Σ_ii, μ − Σ_·i μ_i/Σ_ii (D:schur). In a run of removals
+Taking out i is one Schur complement per target: Σ − Σ_·i Σ_i·/Σ_ii, μ − Σ_·i μ_i/Σ_ii (D38). In a run of removals
 only the columns of those that leave are needed on the way, so the matrix itself is updated once, at the end.
 """
 
@@ -22,8 +22,8 @@ MIN_REMAINING_ERROR = 1e-3  # of the squared error: rounding must not take more 
 def removal_gains(problem: HorizonProblem, prior: ProblemPrior, posterior: HorizonPosterior) -> FloatArray:
     """Return, per observable that is in, how much the evidence rises (mostly: falls) when it is taken out.
 
-    Solving the others anew, the penalised squared error grows by μ_i²/(ρ̂Σ_ii) and log|Σ| falls by log Σ_ii:
-    (D:removal).
+    Solving the others anew, the penalised squared error without the term of i itself grows by
+    (μ_i²/Σ_ii + α̂_i(μ_i² + Σ_ii) − 1)/ρ̂, and log|Σ| falls by log Σ_ii: (D37).
     """
     every = np.ones(len(posterior.kept), dtype=bool)
     return _Marginals.of(posterior).gains(problem, prior, every)
@@ -80,17 +80,17 @@ class _Marginals:
         return cls(full.kept, full.mean, full.variance, full.squared_error, full.alpha, full.rho)
 
     def gains(self, problem: HorizonProblem, prior: ProblemPrior, stay: BoolArray) -> FloatArray:
-        """Return what taking out each of those that are still in would gain: (D:removal)."""
+        """Return what taking out each of those that are still in would gain: (D37)."""
         mean, variance = self.mean[:, stay], self.variance[:, stay]
-        growth = _growth(mean, variance, self.alpha[:, stay], self.rho[:, None])
+        growth = removal_growth(mean, variance, self.alpha[:, stay], self.rho[:, None])
         noise = noise_gain(problem, prior, self.squared_error, growth)
         gains: FloatArray = problem.weight @ (noise - slab_gain(prior.slab.at(self.kept[stay]), mean, variance))
         return gains
 
     def without(self, i: int, column: FloatArray) -> _Marginals:
-        """Return them after i, whose column of the covariance is given, was taken out: (D:schur)."""
+        """Return them after i, whose column of the covariance is given, was taken out: (D38)."""
         ratio = column / column[:, i, None]
-        growth = _growth(self.mean[:, i], column[:, i], self.alpha[:, i], self.rho)
+        growth = removal_growth(self.mean[:, i], column[:, i], self.alpha[:, i], self.rho)
         return replace(
             self,
             mean=self.mean - ratio * self.mean[:, i, None],
@@ -118,7 +118,7 @@ def _over_root(column: FloatArray, i: int) -> FloatArray:
     return column / np.sqrt(column[:, i, None])
 
 
-def _growth(mean: FloatArray, variance: FloatArray, alpha: FloatArray, rho: FloatArray) -> FloatArray:
-    """Return by how much E‖t − Φβ‖² grows when a weight is taken out, the others solved anew: (D:removal)."""
-    growth: FloatArray = mean**2 / (rho * variance) - (1 - alpha * variance) / rho
+def removal_growth(mean: FloatArray, variance: FloatArray, alpha: FloatArray, rho: FloatArray) -> FloatArray:
+    """Return by how much the squared error grows when a weight is taken out, the others solved anew: (D37)."""
+    growth: FloatArray = (mean**2 / variance + alpha * (mean**2 + variance) - 1) / rho
     return growth

@@ -57,7 +57,7 @@ class FlagSearch:
     max_exchanges: int
 
     def bound(self, posterior: HorizonPosterior) -> float:
-        """Return the evidence with the flags' prior: the ELBO of this set (D:set-bound)."""
+        """Return the evidence with the flags' prior: the ELBO of this set (D35)."""
         return posterior.evidence + self._flags(posterior.kept) + self.prior.log_none_in
 
     def dense(self) -> HorizonPosterior:
@@ -98,7 +98,7 @@ class FlagSearch:
         return posterior, tuple(trace)
 
     def inclusion(self, posterior: HorizonPosterior) -> FloatArray:
-        """Return the probability of each flag given the others, weights integrated over: (D:set-inclusion)."""
+        """Return the probability of each flag given the others, weights integrated over: (D39)."""
         logit = self._with_odds(newcomers(self.problem, self.prior, posterior).gains)
         logit[posterior.kept] = -self._removals(posterior)
         probability: FloatArray = expit(logit)
