@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from html import escape
 
-from koopsieve.data.display import html_table, one_line, shorten
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.signals import Signals
 
@@ -71,3 +71,27 @@ class Recorded(ABC):
 
     def _repr_html_(self) -> str:
         return html_table(type(self).__name__, self._facts())
+
+
+def one_line(title: str, said: Mapping[str, str]) -> str:
+    """Return title(name value, …) on one line."""
+    return f"{title}({', '.join(f'{name} {value}' for name, value in said.items())})"
+
+
+def html_table(title: str, said: Mapping[str, str]) -> str:
+    """Return a table of two columns, safe against markup in names."""
+    rows = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in said.items())
+    return f"<table><caption>{escape(title)}</caption>{''.join(rows)}</table>"
+
+
+def shorten(names: Sequence[str], limit: int = 6) -> str:
+    """Return the names, or the first few and how many there are.
+
+    Examples
+    --------
+    >>> shorten("abc"), shorten("abcdefgh", limit=3)
+    ('a, b, c', 'a, b, … (8 in all)')
+    """
+    if len(names) <= limit:
+        return ", ".join(names)
+    return f"{', '.join(names[: limit - 1])}, … ({len(names)} in all)"
