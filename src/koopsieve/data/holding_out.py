@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data.parts import check_fraction, cut_within
 from koopsieve.data.stream import Stream
 from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable
+from koopsieve.data.streaming.places import Places
 from koopsieve.data.trajectories import Trajectories
 
 Data = TypeVar("Data", Trajectories, Stream, Trajectories | Stream)
@@ -143,15 +145,15 @@ class Stretches:
 
     def _stretches(self, piece: Piece) -> Iterator[Piece]:
         number, waiting, gathered = 0, 0, []
-        for block in piece.blocks:
+        for block in piece:
             gathered.append(block)
             waiting += len(block.states)
             if waiting >= self.rows:
                 if self._mine(number):
-                    yield Piece(piece.label, iter(gathered))
+                    yield iter(gathered)
                 number, waiting, gathered = number + 1, 0, []
         if gathered and self._mine(number):
-            yield Piece(piece.label, iter(gathered))
+            yield iter(gathered)
 
     def _mine(self, number: int) -> bool:
         return (number % self.period == self.period - 1) == self.held
@@ -163,7 +165,7 @@ def in_memory(data: Trajectories | Stream, numbers: int) -> Trajectories | Strea
         return data
     if data.n_samples * (data.n_states + data.n_inputs) > numbers:
         return data
-    episodes = [_gathered(list(piece.blocks)) for piece in data.pieces(data.n_samples)]
+    episodes = [_gathered(list(piece)) for piece in data.pieces(data.n_samples)]
     long_enough = [block for block in episodes if len(block.states) > 1]
     return _trajectories(long_enough, data) if long_enough else data
 
@@ -200,7 +202,7 @@ def _windows(data: Stream, stretch: int) -> Iterator[Block]:
     """Yield consecutive stretches of every piece; what is left at its end is one too."""
     for piece in data.pieces(stretch):
         waiting: list[Block] = []
-        for block in piece.blocks:
+        for block in piece:
             waiting.append(block)
             if sum(len(one.states) for one in waiting) >= stretch:
                 yield _gathered(waiting)
@@ -210,7 +212,8 @@ def _windows(data: Stream, stretch: int) -> Iterator[Block]:
 
 
 def _gathered(blocks: Sequence[Block]) -> Block:
-    return Block(np.concatenate([b.states for b in blocks]), np.concatenate([b.inputs for b in blocks]))
+    places = reduce(Places.then, (block.places for block in blocks))
+    return Block(np.concatenate([b.states for b in blocks]), np.concatenate([b.inputs for b in blocks]), places)
 
 
 def _trajectories(episodes: Sequence[Block], data: Stream) -> Trajectories:

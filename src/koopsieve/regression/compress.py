@@ -19,8 +19,8 @@ from koopsieve.regression.statistics import HorizonStatistics, RegressionStatist
 
 BYTES_PER_THREAD = 64 * 2**20
 _CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside so many
-_PARTS_PER_WORKER = 32
-_FEWEST_ELSEWHERE = 4  # parts per worker of a cluster: more than two are handed out as workers come free
+_MAX_PARTS_PER_WORKER = 32
+_MIN_PARTS_PER_REMOTE_WORKER = 4  # more than two are handed out as the workers of a cluster come free
 
 
 def compress(
@@ -165,11 +165,11 @@ def _part_count(chunks: int | None, executor: Executor) -> int:
     if executor.here and workers == 1:
         return 1
     if chunks is None:  # a Dask data frame has as many parts as partitions, at the most
-        return workers * _PARTS_PER_WORKER
+        return workers * _MAX_PARTS_PER_WORKER
     if chunks < 2 * workers:
         return 1
-    fewest = 1 if executor.here else _FEWEST_ELSEWHERE
-    return workers * min(max(fewest, chunks // (_CHUNKS_PER_PART * workers)), _PARTS_PER_WORKER)
+    fewest = 1 if executor.here else _MIN_PARTS_PER_REMOTE_WORKER
+    return workers * min(max(fewest, chunks // (_CHUNKS_PER_PART * workers)), _MAX_PARTS_PER_WORKER)
 
 
 def _check_rows(found: RegressionStatistics) -> RegressionStatistics:

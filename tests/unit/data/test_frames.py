@@ -230,7 +230,8 @@ REFUSED_TABLES = {
     "uneven time": (
         changed(t=[0.0, 0.5, 1.0, 1.55, 0.0, 0.5, 1.0]),
         "Samples must be evenly spaced in time. Expected steps of 0.5, the median, got 0.55 from row 2 to row 3 of "
-        "episode 'b'. Resample to even steps, or, if only the clock is coarse, leave time= out and pass dt=.",
+        "episode 'b'. Pass resample=0.5 to put them on an even clock, or leave time= out and pass dt= if only the "
+        "clock is coarse.",
     ),
     "time stands still": (
         changed(t=[0.0, 0.5, 1.0, 1.5, 0.0, 0.0, 0.5]),

@@ -85,7 +85,7 @@ def test_a_stream_is_divided_without_reading_it_into_memory(kind):
     assert sorted([*seen[0], *seen[1]]) == list(range(9000))
     assert seen[1].size == pytest.approx(2250, rel=0.3)
     pieces = [piece for part in held.parts(3, 0) for piece in part.pieces(100)]
-    again = np.concatenate([block.states for piece in pieces for block in piece.blocks])
+    again = np.concatenate([block.states for piece in pieces for block in piece])
     np.testing.assert_array_equal(np.sort(again[:, 0]), np.sort(seen[1]))
 
 
