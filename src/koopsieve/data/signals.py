@@ -84,9 +84,10 @@ class Signals:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Signals:
         """Return the signals that `to_dict` described."""
-        return cls(
-            tuple(values["outputs"]), tuple(values["inputs"]), float(values["dt"]), Embedding(**values["embedding"])
-        )
+        outputs, inputs = values["outputs"], values["inputs"]
+        if not isinstance(outputs, list | tuple) or not isinstance(inputs, list | tuple):
+            raise KoopsieveError(f"outputs and inputs must be lists of names. Got {outputs!r} and {inputs!r}.")
+        return cls(tuple(outputs), tuple(inputs), values["dt"], Embedding(**values["embedding"]))
 
 
 def check_dt(dt: Any) -> None:

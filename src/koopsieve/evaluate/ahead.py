@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, magnitude
 from koopsieve.data import Signals, Trajectories, embedded
 
 
@@ -85,12 +85,6 @@ class Comparison:
         """Return Σ(y − mean(y))² of the values so many steps ahead, in units of scale², and how many they are."""
         ahead = np.concatenate([x[horizon:, : len(self.scale)] for x in self.reference.states])
         return spread(ahead / self.scale), len(ahead)
-
-
-def magnitude(values: FloatArray) -> FloatArray:
-    """Return the largest power of two in each column; one where all is zero. Dividing by it rounds nothing."""
-    peak: FloatArray = np.abs(values).max(axis=0)
-    return np.where(peak > 0, np.ldexp(1.0, np.frexp(peak)[1] - 1), 1.0)
 
 
 def squared_error(true: FloatArray, predicted: FloatArray) -> FloatArray:

@@ -13,9 +13,9 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, real_array, sorted_horizons
+from koopsieve._types import FloatArray, KoopsieveError, magnitude, real_array, sorted_horizons
 from koopsieve.data import Trajectories
-from koopsieve.evaluate.ahead import Comparison, Predictor, magnitude, spread, squared_error
+from koopsieve.evaluate.ahead import Comparison, Predictor, spread, squared_error
 from koopsieve.regression import condition_number
 
 __all__ = ["Predictor", "add_noise", "condition_number", "horizon_nmse", "nmse", "snr_db"]

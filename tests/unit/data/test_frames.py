@@ -90,6 +90,17 @@ def test_dictionaries_that_differ_between_chunks_are_unified():
     assert [len(x) for x in trajectories.states] == [2, 3, 2]
 
 
+def test_an_episode_that_is_missing_in_its_dictionary_is_missing():
+    runs = pa.array(["a", "a", None, None, "b", "b", "b"]).dictionary_encode(null_encoding="encode")
+    with pytest.raises(KoopsieveError, match="It is missing at row 2"):
+        Trajectories.from_frame(pa.table({"run": runs, "y": TABLE["y"]}), "y", episode="run")
+
+
+def test_lists_do_not_tell_episodes_apart():
+    with pytest.raises(KoopsieveError, match="must hold numbers, text or dates"):
+        Trajectories.from_frame(pa.table({"run": [[1]] * 7, "y": TABLE["y"]}), "y", episode="run")
+
+
 @pytest.mark.parametrize(
     "values",
     [
