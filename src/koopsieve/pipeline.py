@@ -23,7 +23,18 @@ from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
 from koopsieve.parts import Data, Parts, possible_horizons, split
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve import BilinearSearch, FormSearch, LinearSearch, Outcome, Sieve, SievePath, Task, reduce
+from koopsieve.sieve import (
+    BilinearSearch,
+    FormSearch,
+    LinearSearch,
+    Outcome,
+    Reduction,
+    ReprojectedSearch,
+    Sieve,
+    SievePath,
+    Task,
+    reduce,
+)
 from koopsieve.sieve.choice import simplest_as_good
 from koopsieve.sieve.forms.refits import default_refits
 from koopsieve.sieve.horizon import HorizonSieve
@@ -126,7 +137,8 @@ def sift(
         task = Task(parts.learn, parts.validation, parts.windows, phi, wanted, steps, seed, executor, progress)
         searches = _searches(form, sieve, refits, stable, phi)
         outcomes = [search.search(task) for search in searches]
-        outcome = outcomes[simplest_as_good([one.path.choice.errors.blocks for one in outcomes])]
+        choices = [one.path.choice for one in outcomes]
+        outcome = outcomes[simplest_as_good([one.errors.blocks for one in choices], [one.runs for one in choices])]
         _check_nothing_chosen_blindly(parts, outcomes, searches)
     with clock.stage("baselines"):
         baselines = _baselines(parts, outcome, executor)
@@ -136,16 +148,14 @@ def sift(
         comparison = {
             name: _compared(method, outcome, parts, known is method) for name, method in (compare or {}).items()
         }
-        kept = outcome.statistics.select(outcome.path.retained)
-        diagnostics = diagnose(outcome.model, kept, wanted, errors.nmse)
-    explained = outcome.explanation
+        diagnostics = diagnose(outcome.model, outcome.kept, wanted, errors.nmse)
     return SieveResult(
         outcome=outcome,
         paths={one.path.form: one.path for one in outcomes},
         errors=errors,
         diagnostics=diagnostics,
         baselines=baselines,
-        reduction=reduce(explained.inclusion, _outputs(outcome), threshold),
+        reduction=_graph(outcome, threshold),
         judged=parts.judged,
         samples=parts.samples,
         seconds=clock.seconds,
@@ -183,6 +193,7 @@ def _searches(
     known: dict[str, FormSearch] = {
         "linear": LinearSearch(wanted, default_refits() if refits is None else refits, stable),
         "bilinear": BilinearSearch(wanted),
+        "reprojected": ReprojectedSearch(),
     }
     if form == "auto":
         return [known[name] for name in (known if phi.signals.inputs else ("linear",))]
@@ -235,10 +246,16 @@ def _judged_fit(
     return Fit(estimate, model, errors, diagnose(model, statistics, horizons, errors.nmse))
 
 
-def _outputs(outcome: Outcome) -> tuple[int, ...]:
-    """Return which targets of the explanation are the outputs."""
-    names = outcome.dictionary.signals.outputs
-    return tuple(i for i, name in enumerate(outcome.explanation.targets) if name in names)
+def _graph(outcome: Outcome, threshold: float) -> Reduction:
+    """Return the graph of the explanation: which target drives which.
+
+    In the reprojected form the outputs are the only targets, and a regressor may stand at another place among the
+    regressors than its target among the targets.
+    """
+    found, outputs = outcome.explanation, outcome.dictionary.signals.outputs
+    among = {name: i for i, name in enumerate(found.regressors)}
+    rows = [found.inclusion[among[name]] if name in among else np.zeros(len(found.targets)) for name in found.targets]
+    return reduce(np.stack(rows), [i for i, name in enumerate(found.targets) if name in outputs], threshold)
 
 
 def _checked_horizons(horizons: Sequence[int]) -> tuple[int, ...]:

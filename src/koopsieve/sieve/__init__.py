@@ -1,7 +1,7 @@
 """Which regressors to keep: sieves under one protocol, a path of sizes for each form, and the choice on it."""
 
 from koopsieve.sieve.choice import choose
-from koopsieve.sieve.forms import BilinearSearch, FormSearch, LinearSearch, Outcome, Task
+from koopsieve.sieve.forms import BilinearSearch, FormSearch, LinearSearch, Outcome, ReprojectedSearch, Task
 from koopsieve.sieve.graph import ancestors, condense, strong_components, threshold_inclusion
 from koopsieve.sieve.graph_sieve import GraphCandidate, GraphSieve, SweptGraphSieve
 from koopsieve.sieve.horizon import HorizonEstimate, HorizonSieve
@@ -23,6 +23,7 @@ __all__ = [
     "Outcome",
     "PathPoint",
     "Reduction",
+    "ReprojectedSearch",
     "Sieve",
     "SievePath",
     "Strength",

@@ -23,7 +23,7 @@ _BETTER = 1e-6  # relative fall of the squared error for which an exchange is ma
 def evidence(factor: TriangularFactor, log_odds: float, names: tuple[str, ...] | None = None) -> Estimate:
     """Return what spike and slab infers from a regression, the prior log odds of every column lowered by `log_odds`."""
     regressors = tuple(map(str, range(len(factor.R)))) if names is None else names
-    statistics = SomeTargets(factor, ("simulated outputs",), (), None, regressors)
+    statistics = SomeTargets(factor, ("simulated outputs",), every=regressors)
     prior = SpikeSlabPrior(worth=2 * log_odds / max(factor.rows, 1.0))
     return SpikeSlab(prior, starts=(Start.GREEDY, Start.RIDGE)).identify(statistics)
 
