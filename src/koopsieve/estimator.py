@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning
-from koopsieve.data import Embedding, Stream, Trajectories
+from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.dictionary import Block, Constant, SquaredExponential, States
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.model.histories import starts
@@ -114,7 +114,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._candidates(data),
             delays=None if embedding.trivial else embedding,
             sieve=self.sieve,
-            horizons=_possible(self.horizons, data, self.validation, embedding),
+            horizons=self.horizons,
             validation=self.validation,
             steps=self.steps,
             stable=self.stable,
@@ -173,7 +173,8 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         data = self._data(X, u, reset=False)
         if isinstance(data, Stream):
             raise KoopsieveError("score takes data in memory. Give Trajectories or arrays.")
-        horizons = _possible(self.result_.horizons, data, 0.0, self.model_.signals.embedding)
+        longest = max(map(len, embedded(data, self.model_.signals.embedding).states)) - 1
+        horizons = [h for h in self.result_.horizons if h <= longest] or [1]
         error = horizon_nmse(self.model_, data, horizons)
         worst = np.finfo(float).max  # model selection must be able to rank a model that diverges
         return -float(np.mean(np.minimum(list(error.values()), worst)))
@@ -233,23 +234,3 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _holds(X: Any, kind: type) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, kind) for x in X)
-
-
-def _possible(
-    horizons: Sequence[int], data: Trajectories | Stream, held_out: float, embedding: Embedding
-) -> tuple[int, ...]:
-    """Return the horizons that the shortest part of the data still allows; the others with a warning."""
-    if isinstance(data, Stream):
-        return tuple(horizons)
-    longest = max(len(x) for x in data.states) - 1
-    if len(data) == 1 and held_out:
-        longest = int(min(held_out, 1 - held_out) * len(data.states[0])) - 2
-    longest -= embedding.lost
-    kept = tuple(int(h) for h in horizons if h <= longest)
-    if len(kept) < len(tuple(horizons)):
-        warnings.warn(
-            f"Horizons beyond {longest}, the most that the held-out data allow, are left out.",
-            KoopsieveWarning,
-            stacklevel=3,
-        )
-    return kept or (1,)

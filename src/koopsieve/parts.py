@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
-from koopsieve.data.holding_out import hold_out, sample
+from koopsieve.data.holding_out import hold_out, in_memory, sample
+from koopsieve.data.warn import warn_user
 from koopsieve.evaluate import Errors, judge
 from koopsieve.model import Model
 from koopsieve.sieve.result import Judged
 
 Data = Trajectories | Stream
 
+MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that it is split as trajectories are
 MAX_WINDOW_ROWS = 200_000  # validation or test samples of a stream that are held in memory
 
 
@@ -60,8 +62,9 @@ def split(
     horizons: tuple[int, ...],
 ) -> Parts:
     """Return the parts of the data; the arguments are those of `sift`."""
+    data = in_memory(data, MAX_NUMBERS_IN_MEMORY)
     longest, rest, on = horizons[-1], data, "test"
-    if isinstance(test, int | float) and not isinstance(test, bool):
+    if isinstance(test, int | float):
         rest, test = hold_out(data, float(test), longest)
         on = "held-out"
     validated = not (isinstance(validation, int | float) and validation == 0)
@@ -76,20 +79,32 @@ def split(
     learn.signals.require_same(held.signals, "Learning and validation data")
     stretch = 20 * (longest + 1)
     windows = sample(held, MAX_WINDOW_ROWS, stretch)
-    _check_long_enough(windows, longest, "The validation data" if validated else "The data")
     if test is None:
         return Parts(learn, held, windows, Judged("validation", windows), validated)
     judged = sample(embedded(test, embedding), MAX_WINDOW_ROWS, stretch)
     learn.signals.require_same(judged.signals, "Learning and test data")
-    _check_long_enough(judged, longest, f"The {on} data")
     known = None if truth is None else embedded(truth, embedding)
     return Parts(learn, held, windows, Judged(on, judged, known), validated)
 
 
-def _check_long_enough(data: Trajectories, longest: int, what: str) -> None:
-    there = max(map(len, data.states)) - 1
-    if longest > there:
+def possible_horizons(horizons: tuple[int, ...], parts: Parts) -> tuple[int, ...]:
+    """Return the horizons that the data to choose and to judge on allow; the others are left out with a warning.
+
+    Raises
+    ------
+    KoopsieveError
+        If they allow none.
+    """
+    allowed = min(max(map(len, data.states)) - 1 for data in (parts.windows, parts.judged.data))
+    kept = tuple(h for h in horizons if h <= allowed)
+    if not kept:
         raise KoopsieveError(
-            f"{what} would have to reach {longest} steps ahead, but allow {there}. Ask for shorter horizons, or give "
-            "more data."
+            f"The data held out would have to reach {horizons[0]} steps ahead, but allow {allowed}. Ask for shorter "
+            "horizons, or give more data."
         )
+    if kept != horizons:
+        warn_user(
+            f"Horizons beyond {allowed} are left out: no stretch of the data that models are chosen or judged on is "
+            "longer. Give more data to look further ahead."
+        )
+    return kept

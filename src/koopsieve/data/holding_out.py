@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
 from typing import TypeVar
 
@@ -17,9 +18,10 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data.parts import check_fraction, cut_within
 from koopsieve.data.stream import Stream
 from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable
+from koopsieve.data.streaming.places import Places
 from koopsieve.data.trajectories import Trajectories
 
-Data = TypeVar("Data", Trajectories, Stream)
+Data = TypeVar("Data", Trajectories, Stream, Trajectories | Stream)
 
 MAX_STRETCHES = 4  # pieces that one record is cut into
 WINDOWS_PER_STRETCH = 10  # of the longest horizon, at least, in every held-out stretch
@@ -60,7 +62,7 @@ def spread_choice(lengths: Sequence[int], share: float) -> list[int]:
     Examples
     --------
     >>> spread_choice([100] * 8, 0.25), spread_choice([100, 100], 0.25)
-    ([3, 7], [1])
+    ([1, 5], [1])
     """
     ends = np.cumsum(lengths) / np.sum(lengths)
     quota = np.round(ends * share * len(lengths) + 1e-9).astype(int)
@@ -143,18 +145,29 @@ class Stretches:
 
     def _stretches(self, piece: Piece) -> Iterator[Piece]:
         number, waiting, gathered = 0, 0, []
-        for block in piece.blocks:
+        for block in piece:
             gathered.append(block)
             waiting += len(block.states)
             if waiting >= self.rows:
                 if self._mine(number):
-                    yield Piece(piece.label, iter(gathered))
+                    yield iter(gathered)
                 number, waiting, gathered = number + 1, 0, []
         if gathered and self._mine(number):
-            yield Piece(piece.label, iter(gathered))
+            yield iter(gathered)
 
     def _mine(self, number: int) -> bool:
         return (number % self.period == self.period - 1) == self.held
+
+
+def in_memory(data: Trajectories | Stream, numbers: int) -> Trajectories | Stream:
+    """Return a stream that is known to hold at most so many numbers as trajectories; anything else as it is."""
+    if isinstance(data, Trajectories) or data.n_samples is None:
+        return data
+    if data.n_samples * (data.n_states + data.n_inputs) > numbers:
+        return data
+    episodes = [_gathered(list(piece)) for piece in data.pieces(data.n_samples)]
+    long_enough = [block for block in episodes if len(block.states) > 1]
+    return _trajectories(long_enough, data) if long_enough else data
 
 
 def sample(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) -> Trajectories:
@@ -182,25 +195,27 @@ def sample(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) 
     found = [block for _, block in sorted(kept, key=lambda one: one[0]) if len(block.states) > 1]
     if not found:
         raise KoopsieveError("There are no transitions in these data. Expected an episode of two samples or more.")
-    return Trajectories(
-        tuple(block.states for block in found),
-        tuple(block.inputs[: len(block.states) - 1] for block in found),
-        data.signals,
-    )
+    return _trajectories(found, data)
 
 
 def _windows(data: Stream, stretch: int) -> Iterator[Block]:
     """Yield consecutive stretches of every piece; what is left at its end is one too."""
     for piece in data.pieces(stretch):
-        states: list[np.ndarray] = []
-        inputs: list[np.ndarray] = []
-        held = 0
-        for block in piece.blocks:
-            states.append(block.states)
-            inputs.append(block.inputs)
-            held += len(block.states)
-            if held >= stretch:
-                yield Block(np.concatenate(states), np.concatenate(inputs))
-                states, inputs, held = [], [], 0
-        if held:
-            yield Block(np.concatenate(states), np.concatenate(inputs))
+        waiting: list[Block] = []
+        for block in piece:
+            waiting.append(block)
+            if sum(len(one.states) for one in waiting) >= stretch:
+                yield _gathered(waiting)
+                waiting = []
+        if waiting:
+            yield _gathered(waiting)
+
+
+def _gathered(blocks: Sequence[Block]) -> Block:
+    places = reduce(Places.then, (block.places for block in blocks))
+    return Block(np.concatenate([b.states for b in blocks]), np.concatenate([b.inputs for b in blocks]), places)
+
+
+def _trajectories(episodes: Sequence[Block], data: Stream) -> Trajectories:
+    states = tuple(block.states for block in episodes)
+    return Trajectories(states, tuple(block.inputs[: len(block.states) - 1] for block in episodes), data.signals)

@@ -61,8 +61,8 @@ class HorizonStatistics(Shown):
 
     def select(self, retained: ArrayLike) -> HorizonStatistics:
         """Return the statistics of the dictionary cut to `retained`; inputs stay."""
-        kept = np.asarray(retained, dtype=np.intp)
         L, p = len(self.observables), len(self.factor.R)
+        kept = increasing_indices("retained", retained, L)
         columns = np.concatenate([kept, np.arange(L, p)])
         factor = self.factor.select(columns, np.arange(self.factor.S.shape[1]))
         return replace(self, factor=factor, observables=_pick(self.observables, kept))
@@ -169,7 +169,7 @@ class RegressionStatistics(Shown):
 
     def only(self, targets: ArrayLike) -> RegressionStatistics:
         """Return the regressions of some observables on all of them: targets are independent of each other."""
-        chosen = np.asarray(targets, dtype=np.intp)
+        chosen = increasing_indices("targets", targets, len(self.observables))
         factor = replace(self.factor, S=self.factor.S[:, chosen], leftover=self.factor.leftover[chosen])
         return SomeTargets(factor, _pick(self.observables, chosen), self.drives, every=self.regressors)
 

@@ -203,7 +203,7 @@ class SieveResult(Shown):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a user should know, in words: the choice, the baseline, what is worrying about the model."""
-        found = [self.path.describe()]
+        found = [self.path.describe(), *([self.outcome.status] if self.outcome.status else [])]
         if not self.beats_linear:
             found.append(
                 "On the validation data it does not beat a linear model with the same delays and a constant. "

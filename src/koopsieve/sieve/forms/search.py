@@ -16,7 +16,7 @@ from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate
 from koopsieve.model import Model
-from koopsieve.regression import RegressionStatistics
+from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.path import SievePath
 
 
@@ -69,12 +69,14 @@ class Outcome(Shown):
         All candidates, one-step least squares: learned from the learning part, and from both.
     dictionary : Dictionary
         The candidates.
-    statistics : RegressionStatistics
-        Of learning and validation data, for all candidates.
+    statistics, kept : RegressionStatistics
+        Of learning and validation data, for all candidates and for those kept.
     explanation : Estimate
         Spike and slab: what drives what. On the kept set, or on all candidates where the graph decided.
     graph_decides : bool
         Whether the explanation is what decided.
+    status : str
+        What was done about the stability of the model, or how its fit ended; empty if there is nothing to say.
     """
 
     path: SievePath
@@ -82,8 +84,10 @@ class Outcome(Shown):
     everything: tuple[Model, Model]
     dictionary: Dictionary
     statistics: RegressionStatistics
+    kept: RegressionStatistics
     explanation: Estimate
     graph_decides: bool = False
+    status: str = ""
 
     def _facts(self) -> Facts:
         kept = f"{self.path.choice.size} of {self.path.candidates}"
@@ -98,6 +102,18 @@ class FormSearch(ABC):
     @abstractmethod
     def search(self, task: Task) -> Outcome:
         """Compress, sieve, refit, choose and relearn."""
+
+
+def compressed(
+    task: Task, dictionary: Dictionary, horizons: Sequence[int]
+) -> tuple[RegressionStatistics, RegressionStatistics]:
+    """Return the statistics of the learning part, and of learning and validation data together."""
+
+    def of(part: Trajectories | Stream) -> RegressionStatistics:
+        return compress(part, dictionary, horizons=horizons, executor=task.executor, progress=task.progress)
+
+    learned = of(task.learn)
+    return learned, learned if task.validation is task.learn else learned.merge(of(task.validation))
 
 
 def filled(horizons: Sequence[int]) -> tuple[int, ...]:
