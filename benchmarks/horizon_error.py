@@ -15,7 +15,8 @@ from koopsieve.data import Trajectories
 from koopsieve.dictionary import SquaredExponential, States
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.model import LiftedModel
-from koopsieve.model.rollout import direct, stepped
+from koopsieve.model.direct import direct
+from koopsieve.model.rollout import stepped
 
 HORIZONS = (1, 10, 50)
 

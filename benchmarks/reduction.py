@@ -38,8 +38,8 @@ from reduction_tables import HEAD, SIEVE, Row, equal_size_table
 
 from koopsieve import HorizonSieve, LeastSquares, LiftedModel, compress
 from koopsieve.execution.executors import available_cores
-from koopsieve.sieve.refits import Refitter, default_refits
-from koopsieve.sieve.sieve_path import filled
+from koopsieve.sieve.forms import filled
+from koopsieve.sieve.forms.refits import Refitter, default_refits
 
 SYSTEMS = ("lorenz", "duffing", "van-der-pol", "surface-vehicle", "wiener-hammerstein")
 
@@ -58,10 +58,10 @@ class Bench:
         phi = problem.recipe().fit(problem.train, seed=0)
         statistics = compress(problem.train, phi, horizons=filled(problem.shown))
         full = self._refitted(statistics, phi)
-        plain = LiftedModel.from_estimate(LeastSquares().identify(statistics), phi, dt=problem.train.dt)
+        plain = LiftedModel.from_estimate(LeastSquares().identify(statistics), phi)
         found = [self._row("all", "everything, least squares", plain, 0.0), self._row("all", "everything", full, 0.0)]
         choice, path = chosen(problem, self.seed)
-        found.append(self._row("automatic", "horizon sieve, path", path.choice.model, choice.seconds))
+        found.append(self._row("automatic", "horizon sieve, path", path.choice.model, choice.seconds, path.choice.size))
         pick = self._pickers(statistics)
         swept, took = _timed(lambda: HorizonSieve().sizes(statistics, problem.sizes))
         for size, kept in zip(problem.sizes, swept, strict=True):
@@ -71,7 +71,7 @@ class Bench:
                 found.append(self._subset(str(size), method, statistics, phi, retained, seconds + setup))
             found.append(self._random(size, statistics, phi))
             found.append(self._fresh_kernels(size))
-            model, seconds = _timed(lambda: truncated_svd(statistics, phi, problem.train.dt, size))  # noqa: B023
+            model, seconds = _timed(lambda: truncated_svd(statistics, phi, size))  # noqa: B023
             found.append(self._row(str(size), "truncated SVD", model, seconds, size))
         return found, choice
 
@@ -91,7 +91,7 @@ class Bench:
 
     def _subset(self, asked: str, method: str, statistics, phi, retained: np.ndarray, seconds: float) -> Row:
         model = self._refitted(statistics.select(retained), phi.select(retained))
-        return self._row(asked, method, model, seconds)
+        return self._row(asked, method, model, seconds, len(retained))
 
     def _random(self, size: int, statistics, phi) -> Row:
         rng = np.random.default_rng(11)
@@ -110,17 +110,17 @@ class Bench:
     def _fresh_kernels(self, size: int) -> Row:
         """The outputs, a constant and kernels clustered anew; the kernel width that validates best."""
         problem = self.problem
-        states, outputs = problem.train.n_states, len(problem.train.outputs)
+        states, outputs = problem.train.n_states, problem.train.n_outputs
         begun, found = time.perf_counter(), []
         for width in problem.coefficients:
             phi = problem.recipe(size - outputs - 1, (width,)).fit(problem.train, seed=0)
-            phi = phi.select([*problem.train.outputs, *range(states, phi.size)])
+            phi = phi.select([*range(outputs), *range(states, phi.size)])
             found.append(self._refitter()(compress(problem.train, phi, horizons=filled(problem.shown)), phi))
         best = min(found, key=lambda one: one.errors.score(0.5))
-        return self._row(str(size), "fresh k-means kernels", best.model, time.perf_counter() - begun)
+        return self._row(str(size), "fresh k-means kernels", best.model, time.perf_counter() - begun, size)
 
     def _refitter(self) -> Refitter:
-        refits = {"one step": LeastSquares()} if self.one_step else default_refits()
+        refits = {"least squares": LeastSquares()} if self.one_step else default_refits()
         return Refitter(self.problem.validation, self.problem.shown, refits)
 
     def _refitted(self, statistics, dictionary) -> LiftedModel:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from reduction_systems import Case, Problem
 
-from koopsieve import HorizonSieve, LeastSquares, LiftedModel, SievePath, compress, horizon_nmse, sieve_path
-from koopsieve.sieve.refits import LONG
-from koopsieve.sieve.sieve_path import filled
+from koopsieve import LiftedModel, SievePath, horizon_nmse, sift
+from koopsieve.evaluate import free_run
+from koopsieve.sieve.forms.refits import LONG_RUN
 
 ALLOWED = 1.1
 
@@ -61,13 +61,10 @@ class Choice:
 def chosen(problem: Problem, seed: int) -> tuple[Choice, SievePath]:
     """Return the choice on one problem, and the path that it was made on."""
     begun = time.process_time()
-    path = sieve_path(
-        HorizonSieve(), problem.train, problem.recipe(), validation=problem.validation, horizons=problem.shown
-    )
+    result = sift(problem.train, problem.recipe(), validation=problem.validation, horizons=problem.shown)
     seconds = time.process_time() - begun
-    phi = path.dictionary
-    both = path.statistics.merge(compress(problem.validation, phi, horizons=filled(problem.shown)))
-    plain, final = (_plain(statistics, path, problem) for statistics in (path.statistics, both))
+    path = result.path
+    plain, final = result.outcome.everything
     choice, everything = path.choice.model, path.points[-1].model
     error = test_error(choice, problem)
     return Choice(
@@ -75,12 +72,12 @@ def chosen(problem: Problem, seed: int) -> tuple[Choice, SievePath]:
         noise=problem.noise,
         seed=seed,
         kept=path.choice.size,
-        full=phi.size,
+        full=path.candidates,
         plain=error / test_error(plain, problem),
         refitted=error / test_error(everything, problem),
-        final=test_error(path.model, problem) / test_error(final, problem),
-        words=path.demand,
-        finite=all(stays_finite(model, problem) for model in (choice, path.model)),
+        final=test_error(result.model, problem) / test_error(final, problem),
+        words=path.why_large,
+        finite=all(stays_finite(model, problem) for model in (choice, result.model)),
         seconds=seconds,
     ), path
 
@@ -98,13 +95,8 @@ def test_error(model: LiftedModel, problem: Problem) -> np.ndarray:
 def stays_finite(model: LiftedModel, problem: Problem) -> bool:
     """Tell whether a prediction over 1000 steps with the test inputs stays finite."""
     test = problem.test
-    steps = min(LONG, len(test.inputs[0]))
-    inputs = np.resize(test.inputs[0][:steps], (LONG, test.n_inputs)) if test.n_inputs else None
-    return bool(np.isfinite(model.predict(test.states[0][0], inputs, LONG)).all())
-
-
-def _plain(statistics, path: SievePath, problem: Problem) -> LiftedModel:
-    return LiftedModel.from_estimate(LeastSquares().identify(statistics), path.dictionary, dt=problem.train.dt)
+    inputs = np.resize(test.inputs[0], (LONG_RUN, test.n_inputs)) if test.n_inputs else np.zeros((LONG_RUN, 0))
+    return bool(np.isfinite(free_run(model, test.states[0][0], inputs)).all())
 
 
 def choice_table(choices: list[Choice]) -> str:

@@ -7,23 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve import STLSQ, GraphSieve, LeastSquares, LiftedModel, SparseBayes, reduce
+from koopsieve import STLSQ, LeastSquares, LiftedModel, SparseBayes, SweptGraphSieve, reduce
 from koopsieve.dictionary import Dictionary
 from koopsieve.identify.estimate import Estimate
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve.protocol import output_indices
 
 
 def random_subset(statistics: RegressionStatistics, size: int, rng: np.random.Generator) -> np.ndarray:
     """The outputs and a random choice of the others."""
-    outputs = output_indices(statistics)
+    outputs = np.array(statistics.outputs)
     others = np.setdiff1d(np.arange(len(statistics.observables)), outputs)
     return np.sort(np.concatenate([outputs, rng.choice(others, size - len(outputs), replace=False)]))
 
 
 def largest_coefficients(statistics: RegressionStatistics, size: int) -> np.ndarray:
     """The outputs and the observables with the largest least-squares weight on them, in standard units."""
-    outputs = output_indices(statistics)
+    outputs = np.array(statistics.outputs)
     strength = _strength(LeastSquares().identify(statistics), statistics)[:, outputs].sum(axis=1)
     strength[outputs] = np.inf
     return np.sort(np.argsort(-strength, kind="stable")[:size])
@@ -49,7 +48,7 @@ def matching_pursuit(statistics: RegressionStatistics, size: int) -> np.ndarray:
         targets.append(target / np.sqrt(left))
         norms.append(np.linalg.norm(design, axis=0))
     chosen: list[int] = []
-    for forced in output_indices(statistics):
+    for forced in np.array(statistics.outputs):
         _pursue(designs, targets, chosen, int(forced))
     while len(chosen) < size:
         score = np.zeros(L)
@@ -97,27 +96,27 @@ class GraphRival:
 
 def graph_of_stlsq(statistics: RegressionStatistics) -> GraphRival:
     estimate = STLSQ(threshold=0.02, relative=True, max_sweeps=3).identify(statistics)
-    return GraphRival(_strength(estimate, statistics), output_indices(statistics))
+    return GraphRival(_strength(estimate, statistics), np.array(statistics.outputs))
 
 
 def graph_of_sparse_bayes(statistics: RegressionStatistics) -> GraphRival:
     return GraphRival(
-        _strength(SparseBayes(max_sweeps=60).identify(statistics), statistics), output_indices(statistics)
+        _strength(SparseBayes(max_sweeps=60).identify(statistics), statistics), np.array(statistics.outputs)
     )
 
 
 def graph_of_spike_slab(statistics: RegressionStatistics, steps: int) -> Callable[[int], np.ndarray]:
     """The paper's sieve swept over its prior odds; of the sets it gives, the largest not above the size asked."""
-    sets = [candidate.retained for candidate in GraphSieve().path(statistics, steps)]
+    sets = [candidate.retained for candidate in SweptGraphSieve().path(statistics, steps)]
 
     def at_most(size: int) -> np.ndarray:
         fitting = [kept for kept in sets if len(kept) <= size]
-        return max(fitting, key=len) if fitting else output_indices(statistics)
+        return max(fitting, key=len) if fitting else np.array(statistics.outputs)
 
     return at_most
 
 
-def truncated_svd(statistics: RegressionStatistics, dictionary: Dictionary, dt: float, rank: int) -> LiftedModel:
+def truncated_svd(statistics: RegressionStatistics, dictionary: Dictionary, rank: int) -> LiftedModel:
     """EDMD in the leading singular directions of the scaled observables, read out by least squares."""
     L = len(statistics.observables)
     R, S = statistics.R, statistics.S
@@ -129,9 +128,8 @@ def truncated_svd(statistics: RegressionStatistics, dictionary: Dictionary, dt: 
     outputs = list(dictionary.outputs)
     read = np.linalg.lstsq(R[:, :L] @ V, R[:, outputs], rcond=None)[0]
     back = np.linalg.lstsq(V, np.eye(L), rcond=None)[0]  # rank × L: φ ≈ (φV)·back
-    names = tuple(dictionary.names[i] for i in outputs)
     A, B = (V @ coef[:rank] @ back).T, (coef[rank:] @ back).T
-    return LiftedModel(A, B, (V @ read).T, dictionary, dt, statistics.inputs, names)
+    return LiftedModel(A, B, (V @ read).T, dictionary)
 
 
 def _strength(estimate: Estimate, statistics: RegressionStatistics) -> np.ndarray:

@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
-from koopsieve.data import Stream, Trajectories, embed_delays
+from koopsieve.data import Embedding, Signals, Stream, Trajectories, embed_delays
 from koopsieve.dictionary import (
     Constant,
+    Dictionary,
     Fourier,
     Function,
+    Inputs,
     Monomials,
     PeriodicSquaredExponential,
     RandomFourier,
@@ -19,43 +21,56 @@ from koopsieve.dictionary import (
 from koopsieve.evaluate import horizon_nmse, nmse
 from koopsieve.identify import (
     STLSQ,
+    Estimate,
     HorizonLeastSquares,
     LeastSquares,
     SparseBayes,
     SpikeSlab,
     SpikeSlabPrior,
 )
-from koopsieve.model import LiftedModel, stabilise
-from koopsieve.regression import compress
-from koopsieve.sieve import GraphSieve, HorizonSieve, SievePath, reduce, sieve_path
-from koopsieve.workflow import reduce_and_refit
+from koopsieve.model import BilinearModel, LiftedModel, Model, ReprojectedModel, stabilise
+from koopsieve.pipeline import sieve_path, sift
+from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.sieve import GraphSieve, HorizonSieve, SievePath, SweptGraphSieve, reduce
+from koopsieve.sieve.result import SieveResult
 
 if TYPE_CHECKING:
     from koopsieve.estimator import KoopmanSieve
 
 __all__ = [
     "STLSQ",
+    "BilinearModel",
     "Constant",
+    "Dictionary",
+    "Embedding",
+    "Estimate",
     "Fourier",
     "Function",
     "GraphSieve",
     "HorizonLeastSquares",
     "HorizonSieve",
+    "Inputs",
     "KoopmanSieve",
     "KoopsieveError",
     "KoopsieveWarning",
     "LeastSquares",
     "LiftedModel",
+    "Model",
     "Monomials",
     "PeriodicSquaredExponential",
     "RandomFourier",
+    "RegressionStatistics",
+    "ReprojectedModel",
     "SievePath",
+    "SieveResult",
+    "Signals",
     "SparseBayes",
     "SpikeSlab",
     "SpikeSlabPrior",
     "SquaredExponential",
     "States",
     "Stream",
+    "SweptGraphSieve",
     "Trajectories",
     "Transformer",
     "__version__",
@@ -64,8 +79,8 @@ __all__ = [
     "horizon_nmse",
     "nmse",
     "reduce",
-    "reduce_and_refit",
     "sieve_path",
+    "sift",
     "stabilise",
 ]
 

@@ -1,4 +1,4 @@
-"""`KoopmanSieve`: the whole method as scikit-learn's users write it."""
+"""`KoopmanSieve`: the whole method as scikit-learn's users write it; a door to `koopsieve.sift`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning
-from koopsieve.data import Trajectories, embed_delays
-from koopsieve.dictionary import Block, SquaredExponential, States
-from koopsieve.evaluate import diagnose, horizon_nmse
-from koopsieve.sieve import Sieve, sieve_path
+from koopsieve.data import Embedding, Stream, Trajectories, embedded
+from koopsieve.dictionary import Block, Constant, SquaredExponential, States
+from koopsieve.evaluate import horizon_nmse
+from koopsieve.model.histories import starts
+from koopsieve.pipeline import sift
+from koopsieve.sieve import Sieve
 
 
 class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -24,20 +26,20 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     dictionary : Block, optional
-        The candidates; by default the states and up to a hundred standardised squared-exponential kernels.
+        The candidates; by default the states, a constant and up to a hundred standardised squared-exponential kernels.
     horizons : sequence of int
         Steps ahead that matter: the dictionary is chosen, and the model judged, by its errors there. Those longer than
         the data allow are left out with a warning.
     state_delays, input_delays : int
         Delayed copies of states and inputs to add to the state before the dictionary.
     sieve : Sieve, optional
-        Gives the family of dictionaries to choose from: `HorizonSieve()`, the default, or the paper's `GraphSieve()`.
+        Gives the sets to choose from: `HorizonSieve()`, the default, or the paper's `GraphSieve()`.
     steps : int
-        How many dictionaries the family has, about.
+        How many sets there are to choose from, about.
     stable : bool
         Whether to move eigenvalues outside the unit circle onto it where that costs no accuracy.
     validation : float
-        Share of the data (whole episodes, or the end of a single one) on which dictionaries are compared.
+        Share of the data (whole episodes, or stretches of a single one) on which sets are compared.
     dt : float
         Sample time, where `X` does not carry its own.
     seed : int
@@ -45,15 +47,13 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    path_ : SievePath
-        Every dictionary of the family with its model and errors; `path_.describe()` says what was chosen and why, and
-        `path_.demand` which horizon asks for it if that is more than a quarter of the dictionary.
-    retained_names_ : tuple of str
-        The observables of the smallest dictionary within one standard error of the best.
-    model_ : LiftedModel
+    result_ : SieveResult
+        Everything that `koopsieve.sift` returns: path, baselines, explanation, errors; `result_.describe()` says it in
+        words.
+    model_ : Model
         On the retained observables, learned from all the data.
-    diagnostics_ : Diagnostics
-        Of the model; its errors are those on the validation data before it had learned from these too.
+    retained_names_ : tuple of str
+        The observables of the smallest set within one standard error of the best.
 
     Examples
     --------
@@ -101,32 +101,28 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array (T, n), list of such arrays, data frame, Trajectories, or list of Trajectories
+        X : array (T, n), list of such arrays, data frame, Trajectories, list of Trajectories, or Stream
             One or many episodes of states.
         y : ignored
         u : array (T-1, l) or (T, l), or a list of them, optional
             Inputs of each episode; not used when `X` is made of Trajectories, which hold their own.
         """
-        data = self._embed(self._trajectories(X, u, reset=True))
-        learn, judge = data.split(1 - self.validation)
-        self.horizons_ = _within(self.horizons, learn, judge)
-        self.input_names_ = data.input_names
-        self.path_ = sieve_path(
-            self.sieve,
-            learn,
-            self._candidates(learn),
-            validation=judge,
-            horizons=self.horizons_,
+        data = self._data(X, u, reset=True)
+        embedding = Embedding(self.state_delays, self.input_delays)
+        self.result_ = sift(
+            data,
+            self._candidates(data),
+            delays=None if embedding.trivial else embedding,
+            sieve=self.sieve,
+            horizons=self.horizons,
+            validation=self.validation,
             steps=self.steps,
             stable=self.stable,
             seed=self.seed,
         )
-        self.model_ = self.path_.model
-        self.retained_names_ = self.path_.retained_names
-        error = horizon_nmse(self.path_.choice.model, judge, self.horizons_)
-        kept = self.path_.statistics.select(self.path_.retained)
-        self.diagnostics_ = diagnose(self.model_, kept, self.horizons_, error)
-        for message in self.diagnostics_.warnings:
+        self.model_ = self.result_.model
+        self.retained_names_ = self.result_.retained_names
+        for message in self.result_.diagnostics.warnings:
             warnings.warn(message, KoopsieveWarning, stacklevel=2)
         return self
 
@@ -152,8 +148,8 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         steps = 1 if horizon is None else int(horizon)
         one = horizon is not None and np.ndim(X) == 1
         rows = validate_data(self, np.asarray(X)[None] if one else X, dtype=np.float64, reset=False)
-        starts, ahead = self._starts(rows, u, steps)
-        predicted = self.model_.predict(starts, ahead, steps)
+        histories, inputs = self._histories(rows, u, steps)
+        predicted = self.model_.predict(histories, inputs, steps)
         if horizon is None:
             return predicted[:, 0]
         return predicted[0] if one else predicted
@@ -162,19 +158,24 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the retained observables of every row of X (after the history that delays need)."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
-        if self.input_delays and u is None:
+        signals, kept = self.model_.signals, self.result_.dictionary.select(self.result_.retained)
+        if signals.embedding.input_delays and u is None:
             raise KoopsieveError("The model uses delayed inputs; give the inputs along the rows of X as u.")
-        past = np.zeros((len(rows), len(self.input_names_)))
-        if self.input_delays:
+        past = np.zeros((len(rows), len(signals.inputs)))
+        if signals.embedding.input_delays:
             past[:-1] = np.asarray(u, dtype=float)[: len(rows) - 1]
-        starts, _ = self._starts(rows, past if self.input_names_ else None, 1)
-        return np.ascontiguousarray(self.model_.dictionary(starts))
+        histories, inputs = self._histories(rows, past if signals.inputs else None, 1)
+        return np.ascontiguousarray(kept(starts(signals, histories, inputs, 1).states))
 
     def score(self, X: Any, y: Any = None, *, u: Any = None) -> float:
         """Return minus the mean NMSE over states and horizons; higher is better, above −1 beats the mean."""
         check_is_fitted(self)
-        data = self._embed(self._trajectories(X, u, reset=False))
-        error = horizon_nmse(self.model_, data, _within(self.horizons_, data))
+        data = self._data(X, u, reset=False)
+        if isinstance(data, Stream):
+            raise KoopsieveError("score takes data in memory. Give Trajectories or arrays.")
+        longest = max(map(len, embedded(data, self.model_.signals.embedding).states)) - 1
+        horizons = [h for h in self.result_.horizons if h <= longest] or [1]
+        error = horizon_nmse(self.model_, data, horizons)
         worst = np.finfo(float).max  # model selection must be able to rank a model that diverges
         return -float(np.mean(np.minimum(list(error.values()), worst)))
 
@@ -183,18 +184,20 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return np.asarray(self.retained_names_, dtype=object)
 
-    def _candidates(self, data: Trajectories) -> Block:
-        if self.dictionary is not None:
+    def _candidates(self, data: Trajectories | Stream) -> Block | None:
+        if self.dictionary is not None or isinstance(data, Stream):
             return self.dictionary
         distinct = len(np.unique(np.concatenate(data.states), axis=0))
-        return States() + SquaredExponential(centers=min(100, max(1, distinct // 5)), standardize=True)
+        kernels = SquaredExponential(centers=min(100, max(1, distinct // 10)), standardize=True)
+        return States() + Constant() + kernels
 
-    def _trajectories(self, X: Any, u: Any, reset: bool) -> Trajectories:
-        if isinstance(X, Trajectories) or _holds(X, Trajectories):
+    def _data(self, X: Any, u: Any, reset: bool) -> Trajectories | Stream:
+        if isinstance(X, Trajectories | Stream) or _holds(X, Trajectories):
             if u is not None:
                 raise KoopsieveError("u must be left out when X is made of Trajectories, which hold their own inputs.")
-            data = X if isinstance(X, Trajectories) else Trajectories.join(X)
-            validate_data(self, data.states[0], reset=reset)
+            data = X if isinstance(X, Trajectories | Stream) else Trajectories.join(X)
+            first = next(data.state_blocks())
+            validate_data(self, first, reset=reset, ensure_min_samples=0)
             return data
         if isinstance(X, (list, tuple)) and len(X) and np.ndim(X[0]) == 2:
             arrays = [validate_data(self, x, dtype=np.float64, ensure_min_samples=2, reset=reset) for x in X]
@@ -203,52 +206,31 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             u = None if u is None else [u]
         return Trajectories.from_arrays(arrays, u, dt=self.dt, state_names=getattr(self, "feature_names_in_", None))
 
-    def _embed(self, data: Trajectories) -> Trajectories:
-        if self.state_delays or self.input_delays:
-            return embed_delays(data, states=self.state_delays, inputs=self.input_delays)
-        return data
-
-    def _starts(self, rows: FloatArray, u: ArrayLike | None, steps: int) -> tuple[FloatArray, FloatArray | None]:
-        """Return the states (delays embedded) to start from, and the inputs (starts, steps, l) after each."""
-        names, history = self.input_names_, max(self.state_delays, self.input_delays)
-        if len(rows) <= history:
+    def _histories(self, rows: FloatArray, u: ArrayLike | None, steps: int) -> tuple[FloatArray, FloatArray | None]:
+        """Return a stack of histories, one per row that has all its delays, and the inputs of each."""
+        signals, length = self.model_.signals, self.model_.history
+        if len(rows) < length:
             raise KoopsieveError(
-                f"X must hold more rows than the longest delay. Expected over {history}, got {len(rows)}."
+                f"X must hold more rows than the longest delay. Expected {length} or more, got {len(rows)}."
             )
-        count, wanted = len(rows) - history, (len(rows) - 1 + steps, len(names))
-        if not names and u is not None:
+        count, width = len(rows) - length + 1, len(signals.inputs)
+        histories = np.stack([rows[k : k + length] for k in range(count)])
+        if u is None and not width:
+            return histories, None
+        if not width:
             raise KoopsieveError("The model has no inputs, but u was given. Leave it out, or fit with inputs.")
-        if names and u is None:
-            raise KoopsieveError(f"The model has inputs ({', '.join(names)}); give them as u.")
-        given = np.zeros(wanted) if u is None else np.asarray(u, dtype=float)
-        if given.shape == (count, steps, len(names)) and not self.input_delays:
-            return self._histories(rows, np.zeros(wanted)), given
+        if u is None:
+            raise KoopsieveError(f"The model has inputs ({', '.join(signals.inputs)}); give them as u.")
+        given, wanted = np.asarray(u, dtype=float), (len(rows) - 1 + steps, width)
+        if given.shape == (count, steps, width) and not signals.embedding.input_delays:
+            return histories, given
         if given.shape != wanted:
             raise KoopsieveError(
                 f"u must be read along the rows of X and beyond. Expected {wanted}"
-                f"{'' if self.input_delays else f' or {(count, steps, len(names))}'}, got {given.shape}."
+                f"{'' if signals.embedding.input_delays else f' or {(count, steps, width)}'}, got {given.shape}."
             )
-        ahead = np.stack([given[history + h : history + h + count] for h in range(steps)], axis=1)
-        return self._histories(rows, given), ahead
-
-    def _histories(self, rows: FloatArray, inputs: FloatArray) -> FloatArray:
-        history = max(self.state_delays, self.input_delays)
-        columns = [rows[history - d : len(rows) - d] for d in range(self.state_delays + 1)]
-        columns += [inputs[history - d : len(rows) - d] for d in range(1, self.input_delays + 1)]
-        return np.concatenate(columns, axis=1)
+        return histories, np.stack([given[k : k + length - 1 + steps] for k in range(count)])
 
 
 def _holds(X: Any, kind: type) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, kind) for x in X)
-
-
-def _within(horizons: Sequence[int], *parts: Trajectories) -> tuple[int, ...]:
-    longest = min(max(len(x) for x in part.states) for part in parts) - 1
-    kept = tuple(int(h) for h in horizons if h <= longest)
-    if len(kept) < len(tuple(horizons)):
-        warnings.warn(
-            f"Horizons beyond {longest}, the transitions of the longest episode there is, are left out.",
-            KoopsieveWarning,
-            stacklevel=3,
-        )
-    return kept or (1,)

@@ -11,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from koopsieve import HorizonSieve, KoopmanSieve, KoopsieveError, Monomials, States, Trajectories, embed_delays
-from koopsieve.estimator import _within
 from koopsieve.sieve import GraphSieve
 
 
@@ -76,12 +75,13 @@ def test_delays_use_the_first_rows_as_history(episodes):
     sieve = KoopmanSieve(States(), state_delays=1, input_delays=2, horizons=[1, 4]).fit(X, u=U)
     x, u = X[0], U[0]
     data = embed_delays(Trajectories.from_arrays(x, u), states=1, inputs=2)
-    direct = sieve.model_.predict(data.states[0][:-1], data.inputs[0][:, None], 1)[:, 0]
+    direct = sieve.model_.rollout(data, 1)[0][:, 0]
     np.testing.assert_allclose(sieve.predict(x[:-1], u=u), direct, rtol=1e-12)
     window = sieve.predict(x[10:13], u=u[10:16], horizon=4)
-    np.testing.assert_allclose(window[0], sieve.model_.predict(data.states[0][10], u[12:16], 4), rtol=1e-12)
-    np.testing.assert_allclose(sieve.transform(x, u=u), sieve.model_.dictionary(data.states[0]), rtol=1e-12)
-    with pytest.raises(KoopsieveError, match=r"more rows than the longest delay. Expected over 2, got 2"):
+    np.testing.assert_allclose(window[0], sieve.model_.predict(x[10:13], u[10:16], 4), rtol=1e-12)
+    kept = sieve.result_.dictionary.select(sieve.result_.retained)
+    np.testing.assert_allclose(sieve.transform(x, u=u), kept(data.states[0]), rtol=1e-12)
+    with pytest.raises(KoopsieveError, match=r"more rows than the longest delay. Expected 3 or more, got 2"):
         sieve.predict(x[:2], u=u[:2])
 
 
@@ -123,9 +123,10 @@ def test_in_a_pipeline_its_observables_are_features(episodes):
 
 
 def test_horizons_longer_than_the_data_are_left_out_with_a_word(episodes):
-    data = Trajectories.from_arrays(episodes[0][0][:8])
-    with pytest.warns(UserWarning, match="Horizons beyond 7"):
-        assert _within([1, 7, 8], data) == (1, 7)
+    with pytest.warns(UserWarning, match="Horizons beyond 9 are left out"):
+        sieve = KoopmanSieve(States(), horizons=[1, 7, 12]).fit(episodes[0][0][:40])
+    assert sieve.result_.horizons == (1, 7)
+    assert np.isfinite(sieve.score(episodes[0][0][:5]))
 
 
 def test_inputs_twice_are_refused(episodes):

@@ -14,8 +14,9 @@ from koopsieve.cli.demo import demo
 from koopsieve.cli.example import example
 from koopsieve.cli.inspect import inspect
 from koopsieve.cli.predict import predict
-from koopsieve.cli.reduce import reduce
-from koopsieve.experiments.command import reproduce
+from koopsieve.cli.reproduce import reproduce
+from koopsieve.cli.sift import sift
+from koopsieve.cli.simulate import simulate
 
 INTERRUPTED = 130  # what shells give for Ctrl-C
 
@@ -25,8 +26,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (reduce, predict, inspect, demo, example, reproduce):
+for command in (sift, predict, simulate, inspect, demo, example, reproduce):
     app.command()(command)
+app.command("reduce", hidden=True)(sift)  # its name in earlier versions
 
 
 def _version(asked: bool) -> None:

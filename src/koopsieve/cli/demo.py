@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from koopsieve.cli.progress import bar
-from koopsieve.cli.table import number, show_result
+from koopsieve.cli.table import show_result
+from koopsieve.execution.bar import bar
 
-STORY = "Learnt from six simulated seconds with noise; errors are against another trajectory, known without noise."
+STORY = "Learned from six simulated seconds with noise; errors are against another trajectory, known without noise."
 
 
 def demo(
@@ -29,18 +29,13 @@ def demo(
 
     title = f"Lorenz attractor, 1 kHz, {snr:g} dB"
     check_writable(out)
-    found = run(seed=seed, snr_db=snr, progress=bar)
-    result = found.result
+    result = run(seed=seed, snr_db=snr, progress=bar)
     with whole_folder(out) as folder:
         write_run(result, folder)
         write_report(result, folder / "report.html", title=title, story=STORY)
         save_figure(plot_inclusion(result), folder / "inclusion.png")
-        ahead = {f"horizon sieve, kept {found.path.choice.size}": found.path_error}
-        save_figure(plot_error_against_horizon(result, beside=ahead), folder / "error.png")
+        save_figure(plot_error_against_horizon(result), folder / "error.png")
     show_result(result, title)
-    errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(found.path_error, result.horizons, strict=True))
-    size = found.path.choice.size
-    typer.echo(f"Looking ahead, the horizon sieve keeps {size} and refits over the horizons: NMSE {errors}.")
-    if found.path.demand:
-        typer.echo(found.path.demand)
+    for remark in result.remarks:
+        typer.echo(remark)
     typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv, two figures)")

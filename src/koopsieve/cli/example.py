@@ -31,4 +31,4 @@ def example(
     writer.writerows([f"{k * SAMPLE_TIME:.2f}", f"{u[k]:.6f}", f"{y[k]:.6f}"] for k in range(samples))
     with written_whole(out) as stream:
         stream.write(text.getvalue().encode())
-    typer.echo(f"Written to {out}: {samples} samples, columns t, u, y. Now: koopsieve reduce {out} --help")
+    typer.echo(f"Written to {out}: {samples} samples, columns t, u, y. Now: koopsieve sift {out} --help")

@@ -8,78 +8,102 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from koopsieve.cli.naming import measured_names
-from koopsieve.cli.table import number
-from koopsieve.model import LiftedModel
+from koopsieve._types import FloatArray
+from koopsieve._words import number
+from koopsieve.model import BilinearModel, LiftedModel, Model, ReprojectedModel
 
 
 def inspect(
-    model: Annotated[Path, typer.Argument(help="A model.npz written by koopsieve reduce.")],
+    model: Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Show the observables, eigenvalues and condition number of a saved model.
+    """Show the terms of a saved model, and of a linear one its eigenvalues and condition number.
 
     Example: koopsieve inspect result/model.npz
     """
-    lifted = LiftedModel.load(model)
+    loaded = Model.load(model)
     if as_json:
         import json
 
         from koopsieve.io import plain
 
-        typer.echo(json.dumps(plain(facts(lifted)), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(plain(facts(loaded)), indent=2, ensure_ascii=False))
         return
-    _show(lifted)
+    _show(loaded)
 
 
-def facts(model: LiftedModel) -> dict[str, Any]:
+def facts(model: Model) -> dict[str, Any]:
     """Return what there is to know about a model, for machines."""
-    measured, delays, input_delays = measured_names(model)
-    values = model.eigenvalues
-    return {
+    embedding = model.signals.embedding
+    known = {
+        "form": model.form,
         "observables": model.names,
+        "drives": model.dictionary.drive_names,
         "outputs": model.output_names,
         "inputs": model.input_names,
-        "measured": measured,
-        "delays": delays,
-        "input_delays": input_delays,
+        "embedding": embedding.to_dict(),
+        "history": model.history,
         "sample_time": model.dt,
+    }
+    if not isinstance(model, LiftedModel):
+        return known
+    return known | {
         "condition_number": model.condition_number,
         "spectral_radius": model.spectral_radius,
-        "eigenvalues": [[float(v.real), float(v.imag)] for v in values],
+        "eigenvalues": [[float(v.real), float(v.imag)] for v in model.eigenvalues],
     }
 
 
-def _show(model: LiftedModel) -> None:
-    known = facts(model)
-    console = Console()
+def _show(model: Model) -> None:
+    embedding = model.signals.embedding
     head = Table(show_header=False, box=None, pad_edge=False)
-    for name, value in (
-        ("observables", str(len(model.A))),
-        ("outputs", ", ".join(known["outputs"])),
-        ("inputs", ", ".join(known["inputs"]) or "none"),
-        ("delays", f"{known['delays']} of outputs, {known['input_delays']} of inputs"),
+    lines = [
+        ("form", model.form),
+        ("observables", str(len(model.names))),
+        ("outputs", ", ".join(model.output_names)),
+        ("inputs", ", ".join(model.input_names) or "none"),
+        ("delays", f"{embedding.state_delays} of outputs, {embedding.input_delays} of inputs"),
+        ("input that acts on the next output", f"u[{embedding.inputs_at}]"),
         ("sample time", f"{model.dt:g}"),
-        ("condition number of A", number(known["condition_number"])),
-        ("spectral radius", f"{known['spectral_radius']:.6f}"),
-    ):
-        head.add_row(name, _plain(value))
+    ]
+    if isinstance(model, LiftedModel):
+        lines += [
+            ("condition number of A", number(model.condition_number)),
+            ("spectral radius", f"{model.spectral_radius:.6f}"),
+        ]
+    for name, value in lines:
+        head.add_row(name, escape(value))
+    console = Console()
     console.print(head)
-    console.print(_observables(model))
-    console.print(_eigenvalues(model))
+    console.print(_terms(model))
+    if isinstance(model, LiftedModel):
+        console.print(_eigenvalues(model))
 
 
-def _observables(model: LiftedModel) -> Table:
-    table = Table(title="Observables", caption="how strongly each acts on the outputs one step ahead")
+def one_step(model: Model) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the regressors and how strongly each acts on the outputs one step ahead, shape (regressors, outputs)."""
+    if isinstance(model, ReprojectedModel):
+        return model.dictionary.regressors, model.coef
+    if isinstance(model, BilinearModel):
+        products = [(model.C @ N).T for N in model.N]
+        names = model.dictionary.bilinear().regressors
+        return names, np.concatenate([(model.C @ model.A).T, (model.C @ model.B).T, *products])
+    if isinstance(model, LiftedModel):
+        return model.dictionary.regressors, np.concatenate([(model.C @ model.A).T, (model.C @ model.B).T])
+    raise TypeError(f"Unknown form {type(model).__name__}.")
+
+
+def _terms(model: Model) -> Table:
+    table = Table(title="Terms", caption="how strongly each acts on the outputs one step ahead")
     table.add_column("name", overflow="fold")
     for output in model.output_names:
-        table.add_column(_plain(f"→ {output}"), justify="right")
-    for name, column in zip(model.names, (model.C @ model.A).T, strict=True):
-        table.add_row(_plain(name), *(f"{value:.4g}" for value in column))
-    for name, column in zip(model.input_names, (model.C @ model.B).T, strict=True):
-        table.add_row(_plain(f"{name} (input)"), *(f"{value:.4g}" for value in column))
+        table.add_column(escape(f"→ {output}"), justify="right")
+    names, weights = one_step(model)
+    for name, row in zip(names, weights, strict=True):
+        table.add_row(escape(name), *(f"{value:.4g}" for value in row))
     return table
 
 
@@ -95,9 +119,3 @@ def _eigenvalues(model: LiftedModel) -> Table:
         decay = "–" if not np.isfinite(growth) or growth >= 0 else f"{-1 / growth:.4g}"
         table.add_row(f"{value.real:.4f}{sign}", f"{abs(value):.4f}", f"{abs(frequency):.4g}", decay)
     return table
-
-
-def _plain(name: str) -> str:
-    from rich.markup import escape
-
-    return escape(name)

@@ -1,107 +1,96 @@
-"""What `koopsieve reduce` does with its settings: read, sift, write, say."""
+"""What `koopsieve sift` does with its settings: read, sift, write, say."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 
 import typer
 
 from koopsieve._types import KoopsieveError
-from koopsieve.cli.progress import Watched, bar
+from koopsieve.cli.methods import METHODS, shown
 from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result
-from koopsieve.data import Trajectories, embed_delays
-from koopsieve.dictionary import Block, Monomials, SquaredExponential, States
+from koopsieve.data import Embedding, Trajectories
+from koopsieve.dictionary import Block, Constant, Monomials, SquaredExponential, States
 from koopsieve.execution import DaskExecutor, Executor
-from koopsieve.identify import SpikeSlab
+from koopsieve.execution.bar import bar
 from koopsieve.io import check_writable, plain, summarise, whole_folder, write_run
+from koopsieve.pipeline import sift
 from koopsieve.report import write_report
-from koopsieve.sieve import HorizonSieve
-from koopsieve.workflow import SieveResult, paper_methods, reduce_and_refit
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """Trajectories to learn from and to judge on, and how the latter came about, in words."""
-
-    train: Trajectories
-    test: Trajectories
-    judged_on: str
-    story: str
+from koopsieve.sieve import GraphSieve, HorizonSieve
+from koopsieve.sieve.result import SieveResult
 
 
 def run_and_write(settings: Settings, as_json: bool) -> None:
     """Run the sieve, write the folder, print the table (or the JSON)."""
     check_writable(settings.out)
     executor = None if settings.scheduler is None else DaskExecutor.connect(settings.scheduler)
-    data = read_data(settings)
-    result = sift(settings, data, executor)
-    more = {"settings": asdict(settings), "data": data.story}
+    result = run(settings, executor)
+    told = story(result, settings)
+    more = {"settings": asdict(settings), "story": told}
     with whole_folder(settings.out) as folder:
         write_run(result, folder, more)
-        write_report(
-            result, folder / "report.html", title=_title(settings), story=data.story, settings=to_toml(settings)
-        )
+        write_report(result, folder / "report.html", title=_title(settings), story=told, settings=to_toml(settings))
     if as_json:
         typer.echo(json.dumps(plain({**summarise(result), **more}), indent=2, ensure_ascii=False))
         return
     show_result(result, _title(settings))
-    if result.path is not None:
-        typer.echo(f"Along the path: {result.path.describe()}")
-    typer.echo(data.story if settings.test else f"{data.story} Judge on another file with --test.")
+    for remark in result.remarks:
+        typer.echo(remark)
+    typer.echo(told if settings.test else f"{told} Judge on another file with --test.")
     typer.echo(f"Report: {settings.out}/report.html (beside it summary.json, model.npz, inclusion.csv)")
 
 
-def read_data(settings: Settings) -> Data:
-    """Return the trajectories, with delays embedded; without a test file the end of the data is held out."""
-    everything = _read(settings, settings.files)
-    if settings.test:
-        data = Data(everything, _read(settings, settings.test), "test", _story(settings, everything))
-    else:
-        train, test = everything.split(1 - settings.holdout)
-        data = Data(train, test, "held-out", _held_out_story(train, test, len(everything)))
-    _check_length(data.test, settings, f"The {data.judged_on} data")
-    if settings.sieve == "path":
-        _check_length(data.train.split(0.75)[1], settings, "The quarter of the training data that chooses the size")
-    return data
+def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
+    """Read the files and sift."""
+    data = read(settings, settings.files)
+    past_inputs = settings.delays if settings.input_delays is None else settings.input_delays
+    delays = Embedding(settings.delays, past_inputs if data.n_inputs else 0)
+    return sift(
+        data,
+        recipe(settings, data.n_samples),
+        delays=None if delays.trivial else delays,
+        sieve=HorizonSieve() if settings.sieve == "horizon" else GraphSieve(threshold=settings.threshold),
+        horizons=settings.horizons,
+        validation=settings.validation,
+        test=read(settings, settings.test) if settings.test else settings.holdout,
+        threshold=settings.threshold,
+        compare={shown(name): METHODS[name] for name in settings.compare},
+        seed=settings.seed,
+        executor=executor,
+        progress=bar,
+    )
 
 
-def _check_length(data: Trajectories, settings: Settings, what: str) -> None:
-    longest = max(map(len, data.states)) - 1
-    if max(settings.horizons) > longest:
-        raise KoopsieveError(
-            f"{what} would have to reach {max(settings.horizons)} steps ahead, but allows {longest}. "
-            "Ask for shorter --horizons, or give more data."
-        )
+def read(settings: Settings, files: tuple[str, ...]) -> Trajectories:
+    """Return the trajectories in files.
 
-
-def _read(settings: Settings, files: tuple[str, ...]) -> Trajectories:
-    raw = Trajectories.from_file(
+    Raises
+    ------
+    KoopsieveError
+        If they cannot be used, or the sample time that was given contradicts the column of times.
+    """
+    data = Trajectories.from_file(
         files,
         settings.states,
         settings.inputs,
         episode=settings.episode,
         time=settings.time,
-        dt=settings.dt,
+        dt=None if settings.time is not None else settings.dt,
         gaps=settings.gaps,
     )
-    past_inputs = settings.delays if settings.input_delays is None else settings.input_delays
-    return embed_delays(raw, states=settings.delays, inputs=past_inputs if raw.n_inputs else 0)
-
-
-def _story(settings: Settings, train: Trajectories) -> str:
-    return f"Learnt from {train.n_samples} samples; errors are on {', '.join(settings.test)}."
-
-
-def _held_out_story(train: Trajectories, test: Trajectories, episodes: int) -> str:
-    what = "the end of the record" if episodes == 1 else f"the last {len(test)} of {episodes} episodes"
-    return f"Learnt from {train.n_samples} samples; errors are on {what}, {test.n_samples} samples that were held out."
+    if settings.time is not None and settings.dt is not None and abs(data.dt / settings.dt - 1) > 1e-3:
+        raise KoopsieveError(
+            f"--dt says {settings.dt:g}, but the times in column {settings.time!r} are {data.dt:g} apart. "
+            "Leave one of the two out."
+        )
+    return data
 
 
 def recipe(settings: Settings, samples: int) -> Block:
-    """Return the dictionary's recipe: states, products, kernels on standardised states."""
-    blocks: Block = States()
+    """Return the dictionary's recipe: states, a constant, products, kernels on standardised states."""
+    blocks = States() + Constant()
     if settings.polynomials > 1:
         blocks = blocks + Monomials(degree=settings.polynomials)
     kernels = min(100, samples // 10) if settings.kernels is None else settings.kernels
@@ -110,23 +99,14 @@ def recipe(settings: Settings, samples: int) -> Block:
     return blocks
 
 
-def sift(settings: Settings, data: Data, executor: Executor | None = None) -> SieveResult:
-    """Run the method."""
-    known = paper_methods()
-    result = reduce_and_refit(
-        data.train,
-        recipe(settings, data.train.n_samples),
-        test=data.test,
-        sieve=Watched(SpikeSlab()),
-        threshold=settings.threshold,
-        family=HorizonSieve() if settings.sieve == "path" else None,
-        methods={name: known[name] for name in settings.methods},
-        horizons=settings.horizons,
-        seed=settings.seed,
-        executor=executor,
-        progress=bar,
+def story(result: SieveResult, settings: Settings) -> str:
+    """Say what was learned from, chosen on and judged on."""
+    counts = result.samples
+    judged = f"on {', '.join(settings.test)}" if settings.test else f"on {counts['judged']} samples that were held out"
+    return (
+        f"Learned from {counts['learn']} samples, chosen on {counts['validation']} others; the final model learned "
+        f"from both. Errors are {judged}."
     )
-    return replace(result, judged_on=data.judged_on)
 
 
 def _title(settings: Settings) -> str:

@@ -1,4 +1,8 @@
-"""Everything `koopsieve reduce` can be told, as one frozen value: defaults, then a TOML file, then flags."""
+"""Everything `koopsieve sift` can be told, as one frozen value: defaults, then a TOML file, then flags.
+
+Each setting is declared once, below: its check, its default, its flag and its help. `options.py` makes the command line
+of it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from koopsieve._types import KoopsieveError
+from koopsieve.cli.methods import METHODS
 
 
 def texts(value: Any) -> tuple[str, ...]:
@@ -80,8 +85,15 @@ def some_of(*choices: str) -> Callable[[Any], tuple[str, ...]]:
     return check
 
 
-def _setting(check: Callable[[Any], Any], default: Any) -> Any:
-    return field(default=default, metadata={"check": check})
+DATA, DICTIONARY, JUDGING, OUTPUT = "The data", "The dictionary", "Sifting and judging", "What comes out"
+
+
+def _setting(
+    check: Callable[[Any], Any], default: Any, kind: Any, told: str, panel: str, *flags: str, split: bool = False
+) -> Any:
+    """Declare a setting: `kind` is its type on the command line, `split` whether commas separate several values."""
+    about = {"check": check, "kind": kind, "help": told, "panel": panel, "flags": flags, "split": split}
+    return field(default=default, metadata=about)
 
 
 @dataclass(frozen=True)
@@ -89,29 +101,46 @@ class Settings:
     """What to read, which dictionary to sift, how to judge and where to write; the names are the keys of a TOML file.
 
     `None` means that the data decide: `dt` is the step of the time column (or 1), `input_delays` are as many as
-    `delays`, `kernels` are 100 or a tenth of the training samples if that is less.
+    `delays`, `kernels` are 100 or a tenth of the samples if that is less.
     """
 
-    files: tuple[str, ...] = _setting(texts, ())
-    states: tuple[str, ...] = _setting(texts, ())
-    inputs: tuple[str, ...] = _setting(texts, ())
-    episode: str | None = _setting(text, None)
-    time: str | None = _setting(text, None)
-    dt: float | None = _setting(positive, None)
-    gaps: str = _setting(one_of("raise", "split"), "raise")
-    test: tuple[str, ...] = _setting(texts, ())
-    holdout: float = _setting(share, 0.3)
-    delays: int = _setting(whole, 0)
-    input_delays: int | None = _setting(whole, None)
-    kernels: int | None = _setting(whole, None)
-    polynomials: int = _setting(whole, 1)
-    horizons: tuple[int, ...] = _setting(wholes, (1, 10, 50))
-    sieve: str = _setting(one_of("path", "graph"), "path")
-    threshold: float = _setting(share, 0.1)
-    methods: tuple[str, ...] = _setting(some_of("I", "II", "III", "IV"), ("I", "IV"))
-    seed: int = _setting(whole, 0)
-    out: str = _setting(text, "result")
-    scheduler: str | None = _setting(text, None)
+    files: tuple[str, ...] = _setting(texts, (), list[str], "CSV, Parquet, .npz or .mat; several are episodes.", DATA)
+    states: tuple[str, ...] = _setting(
+        texts, (), list[str], "Columns of the measured outputs: y or angle,speed.", DATA, "--states", "-y", split=True
+    )
+    inputs: tuple[str, ...] = _setting(
+        texts, (), list[str], "Columns of the inputs.", DATA, "--inputs", "-u", split=True
+    )
+    episode: str | None = _setting(text, None, str, "Column that tells episodes apart.", DATA)
+    time: str | None = _setting(text, None, str, "Column of times; gives the sample time.", DATA)
+    dt: float | None = _setting(positive, None, float, "Sample time, without a time column.", DATA)
+    gaps: str = _setting(
+        one_of("raise", "split"), "raise", str, "Missing samples: raise refuses them, split cuts there.", DATA
+    )
+    delays: int = _setting(whole, 0, int, "Past samples of outputs and inputs to add.", DICTIONARY)
+    input_delays: int | None = _setting(whole, None, int, "Past samples of inputs, if not as many.", DICTIONARY)
+    kernels: int | None = _setting(whole, None, int, "Squared-exponential kernels; 0 for none (100).", DICTIONARY)
+    polynomials: int = _setting(whole, 1, int, "Products of states up to this degree.", DICTIONARY)
+    horizons: tuple[int, ...] = _setting(wholes, (1, 10, 50), str, "Steps ahead that matter.", JUDGING, split=True)
+    sieve: str = _setting(
+        one_of("horizon", "graph"),
+        "horizon",
+        str,
+        "horizon: by errors at the horizons; graph: the paper's.",
+        JUDGING,
+    )
+    threshold: float = _setting(share, 0.1, float, "Probability from which a dependency counts.", JUDGING)
+    compare: tuple[str, ...] = _setting(
+        some_of(*METHODS), (), str, f"Further methods to show beside: {', '.join(METHODS)}.", JUDGING, split=True
+    )
+    validation: float = _setting(share, 0.25, float, "Share of the data that models are chosen on.", JUDGING)
+    test: tuple[str, ...] = _setting(texts, (), list[str], "File to judge on; may be repeated.", JUDGING)
+    holdout: float = _setting(share, 0.3, float, "Share of the data to judge on, without --test.", JUDGING)
+    seed: int = _setting(whole, 0, int, "Places the kernels.", JUDGING)
+    out: str = _setting(text, "result", str, "Folder for the results.", OUTPUT, "--out", "-o")
+    scheduler: str | None = _setting(
+        text, None, str, "Address of a Dask scheduler to compute on: tcp://host:8786.", OUTPUT
+    )
 
     def updated(self, values: Mapping[str, Any], source: str) -> Settings:
         """Return the settings with some replaced by `values`, checked; `source` names where they come from.
@@ -127,7 +156,7 @@ class Settings:
     def complete(self) -> Settings:
         """Return the settings, or say which of those without a default is missing."""
         if not self.files:
-            raise KoopsieveError("There is no data file. Name one: koopsieve reduce bench.csv --states y --out result")
+            raise KoopsieveError("There is no data file. Name one: koopsieve sift bench.csv --states y --out result")
         if not self.states:
             raise KoopsieveError(
                 "Which columns are the measured outputs? Name them with --states, for example --states y or "

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import math
-
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from koopsieve.workflow import SieveResult
+from koopsieve._words import number
+from koopsieve.model import LiftedModel, Model
+from koopsieve.sieve.result import SieveResult
 
-_MOST_NAMES = 20  # the report shows all
+_MAX_NAMES = 20  # the report shows all
 
 
 def show_result(result: SieveResult, title: str) -> None:
-    """Print methods × all/kept observables: NMSE at each horizon, condition number; then what was kept."""
-    table = Table(
-        title=escape(title), caption=f"NMSE of linear predictions on {result.judged_on} trajectories, mean of states"
-    )
-    table.add_column("method")
-    table.add_column("observables", justify="right")
+    """Print the baselines and the model: NMSE at each horizon, condition number; then what was kept."""
+    table = Table(title=escape(title), caption=f"NMSE on {result.judged.on} data, mean of the outputs; 1 is the mean")
+    table.add_column("model")
+    table.add_column("size", justify="right")
     for horizon in result.horizons:
         table.add_column(f"{horizon} step{'s' if horizon > 1 else ''}", justify="right")
     table.add_column("cond(A)", justify="right")
-    for name in result.full:
-        for size, fit in (("all", result.full[name]), ("kept", result.reduced[name])):
-            facts = fit.diagnostics
-            errors = [number(error) for error in facts.mean_error]
-            row = [name, f"{size} {len(fit.model.A)}", *errors, number(facts.condition_number)]
-            table.add_row(*row, end_section=size == "kept")
+    for name, baseline in result.baselines.items():
+        table.add_row(name, *_row(baseline.model, baseline.errors.mean), style="dim")
+    for name, both in result.comparison.items():
+        for word, fit in (("all", both.full), ("kept", both.reduced)):
+            table.add_row(f"{name}, {word}", *_row(fit.model, fit.errors.mean), style="dim")
+    table.add_section()
+    table.add_row(f"sifted ({result.form})", *_row(result.model, result.errors.mean), style="bold")
     console = Console()
     console.print(table)
     names = result.retained_names
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    console.print(f"Kept: {', '.join(names[:_MOST_NAMES])}{more}", markup=False, highlight=False)
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    console.print(f"Kept: {', '.join(names[:_MAX_NAMES])}{more}", markup=False, highlight=False)
 
 
-def number(value: float) -> str:
-    """Return a number in a few digits, readable at any size."""
-    if not math.isfinite(value):
-        return str(value)
-    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.0e}"
+def _row(model: Model, errors: object) -> list[str]:
+    condition = number(model.condition_number) if isinstance(model, LiftedModel) else "–"
+    return [str(len(model.names)), *(number(float(error)) for error in errors), condition]  # type: ignore[attr-defined]

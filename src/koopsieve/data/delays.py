@@ -14,7 +14,7 @@ from koopsieve.data.embedding import Embedding
 from koopsieve.data.stream import Stream
 from koopsieve.data.trajectories import Trajectories
 
-Data = TypeVar("Data", Trajectories, Stream)
+Data = TypeVar("Data", Trajectories, Stream, Trajectories | Stream)
 
 
 def embed_delays(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Mapping
 
+from koopsieve._display import Shown, shorten
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.signals import Signals
 
 
-class Recorded(ABC):
+class Recorded(Shown, ABC):
     """Base of `Trajectories` and `Stream`, which declare `signals` as a field."""
 
     signals: Signals
@@ -65,33 +65,3 @@ class Recorded(ABC):
         if not self.embedding.trivial:
             named["outputs"] = shorten(self.output_names)
         return {**self._counts(), **named, "dt": f"{self.dt:g}"}
-
-    def __repr__(self) -> str:
-        return one_line(type(self).__name__, self._facts())
-
-    def _repr_html_(self) -> str:
-        return html_table(type(self).__name__, self._facts())
-
-
-def one_line(title: str, said: Mapping[str, str]) -> str:
-    """Return title(name value, …) on one line."""
-    return f"{title}({', '.join(f'{name} {value}' for name, value in said.items())})"
-
-
-def html_table(title: str, said: Mapping[str, str]) -> str:
-    """Return a table of two columns, safe against markup in names."""
-    rows = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in said.items())
-    return f"<table><caption>{escape(title)}</caption>{''.join(rows)}</table>"
-
-
-def shorten(names: Sequence[str], limit: int = 6) -> str:
-    """Return the names, or the first few and how many there are.
-
-    Examples
-    --------
-    >>> shorten("abc"), shorten("abcdefgh", limit=3)
-    ('a, b, c', 'a, b, … (8 in all)')
-    """
-    if len(names) <= limit:
-        return ", ".join(names)
-    return f"{', '.join(names[: limit - 1])}, … ({len(names)} in all)"

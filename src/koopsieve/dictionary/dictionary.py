@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._archive import read_archive, write_archive
+from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices, real_array
 from koopsieve.data.signals import Signals
 from koopsieve.dictionary.observables import Block, Observables, Samples
@@ -24,8 +25,8 @@ KIND = "koopsieve dictionary"
 VERSION = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Dictionary:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dictionary(Shown):
     """A frozen, memoryless map from states (samples, n) to observables (samples, L), and to drives with the inputs.
 
     Parameters
@@ -245,9 +246,9 @@ class Dictionary:
         """
         return read_archive(path, KIND, VERSION, lambda header, arrays: cls.from_parts(header["dictionary"], arrays))
 
-    def __repr__(self) -> str:
-        shown = ", ".join(self.names[:4]) + (", …" if self.size > 4 else "")
-        return f"Dictionary of {self.size} observables of {len(self.state_names)} states: {shown}"
+    def _facts(self) -> Facts:
+        drives = shorten(self.drive_names) or "none"
+        return {"observables": shorten(self.names), "drives": drives, "of states": shorten(self.state_names)}
 
 
 def _offsets(families: Sequence[Observables]) -> IndexArray:

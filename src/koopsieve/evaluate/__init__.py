@@ -1,16 +1,24 @@
 """Stage seven: how good a model is, in numbers and in words."""
 
+from koopsieve.evaluate.baselines import linear_baseline, persistence
 from koopsieve.evaluate.diagnostics import Diagnostics, diagnose
+from koopsieve.evaluate.judgement import Errors, free_run, judge, simulation_rmse
 from koopsieve.evaluate.metrics import add_noise, horizon_nmse, nmse, snr_db
 from koopsieve.evaluate.windows import WindowErrors, window_errors
 
 __all__ = [
     "Diagnostics",
+    "Errors",
     "WindowErrors",
     "add_noise",
     "diagnose",
+    "free_run",
     "horizon_nmse",
+    "judge",
+    "linear_baseline",
     "nmse",
+    "persistence",
+    "simulation_rmse",
     "snr_db",
     "window_errors",
 ]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.model import LiftedModel
+from koopsieve.model import LiftedModel, Model
 from koopsieve.regression import DesignDiagnostics, RegressionStatistics, design_diagnostics
 
-_GROWTH = 1e-4  # a spectral radius this little above one is an integrator seen through noise, not growth
+MAX_RADIUS_EXCESS = 1e-4  # a spectral radius this little above one is an integrator seen through noise, not growth
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +56,9 @@ class Diagnostics:
 
     def _design(self) -> Iterator[str]:
         rank, columns, kappa = self.design.rank, self.design.columns, self.design.condition_number
-        yield (
-            f"The scaled design has numerical rank {rank} of {columns} and condition number {kappa:.1e}; "
-            f"A has condition number {self.condition_number:.1e} and spectral radius {self.spectral_radius:.6f}."
-        )
+        yield f"The scaled design has numerical rank {rank} of {columns} and condition number {kappa:.1e}."
+        if np.isfinite(self.spectral_radius):
+            yield f"A has condition number {self.condition_number:.1e} and spectral radius {self.spectral_radius:.6f}."
         if rank < columns:
             yield (
                 f"The data cannot tell {columns - rank} of the {columns} regressors from combinations of the others; "
@@ -67,7 +66,7 @@ class Diagnostics:
             )
 
     def _growth(self) -> Iterator[str]:
-        if self.spectral_radius > 1 + _GROWTH:
+        if self.spectral_radius > 1 + MAX_RADIUS_EXCESS:
             steps = max(self.horizons, default=100)
             with np.errstate(over="ignore"):
                 factor = np.float64(self.spectral_radius) ** steps
@@ -90,12 +89,14 @@ class Diagnostics:
 
 
 def diagnose(
-    model: LiftedModel,
+    model: Model,
     statistics: RegressionStatistics,
     horizons: tuple[int, ...],
     error: Mapping[str, FloatArray],
 ) -> Diagnostics:
-    """Collect what is known of `model`, identified from `statistics`, with its NMSE per state and horizon."""
-    return Diagnostics(
-        design_diagnostics(statistics), model.condition_number, model.spectral_radius, tuple(horizons), error
-    )
+    """Collect what is known of `model`, identified from `statistics`, with its NMSE per state and horizon.
+
+    Condition number and spectral radius are nan for a form that has no matrix A of its own.
+    """
+    linear = (model.condition_number, model.spectral_radius) if isinstance(model, LiftedModel) else (np.nan, np.nan)
+    return Diagnostics(design_diagnostics(statistics), *linear, tuple(horizons), error)

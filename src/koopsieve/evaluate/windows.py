@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, sorted_horizons
+from koopsieve._words import number
 from koopsieve.data import Trajectories
 from koopsieve.evaluate.ahead import Comparison, Predictor
 
@@ -21,8 +23,8 @@ _MAX_BLOCKS = 50
 _LARGEST_ERROR = 1e300  # above it the mean of several would overflow
 
 
-@dataclass(frozen=True, eq=False)
-class WindowErrors:
+@dataclass(frozen=True, eq=False, repr=False)
+class WindowErrors(Shown):
     """Mean NMSE over the outputs at each horizon, with its standard error over blocks of windows.
 
     Parameters
@@ -46,6 +48,9 @@ class WindowErrors:
         """
         weight = np.asarray(self.horizons, dtype=float) ** emphasis
         return float(weight @ np.log(np.maximum(self.error, 1e-300)) / np.sum(weight))
+
+    def _facts(self) -> Facts:
+        return {"horizons": ", ".join(map(str, self.horizons)), "NMSE": ", ".join(map(number, self.error))}
 
 
 def window_errors(model: Predictor, trajectories: Trajectories, horizons: Sequence[int]) -> WindowErrors:

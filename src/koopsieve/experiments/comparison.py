@@ -1,7 +1,8 @@
 """One comparison, from trajectories to plain numbers: every method on the full and on the reduced dictionary.
 
 In come training and test data (measured, and true where the truth is known), a dictionary recipe and settings; out goes
-a `Comparison` of NMSE at one step and at horizons, condition numbers, sizes (paper, Section 5).
+a `Comparison` of NMSE at one step and at horizons, condition numbers, sizes (paper, Section 5). A door to `sift`, with
+the paper's sieve and nothing held out: there is nothing to choose.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from typing import Any
 
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve.data import Trajectories
-from koopsieve.dictionary import Block, Dictionary
+from koopsieve.dictionary import Block
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.experiments.methods import FLAT_SIEVE, SIEVE, identifiers, spike_slab
 from koopsieve.experiments.settings import MethodSettings
 from koopsieve.identify import Estimate, Status
 from koopsieve.model import LiftedModel
-from koopsieve.regression import RegressionStatistics, compress
-from koopsieve.sieve import reduce
+from koopsieve.pipeline import sift
+from koopsieve.sieve import GraphSieve, reduce
+from koopsieve.sieve.result import SieveResult
 
 FULL, REDUCED = "full", "reduced"
 
@@ -82,46 +84,63 @@ def compare(
     flat : bool
         Also refit the reduced dictionary by IV with a flat prior (the paper's IV*).
     """
-    phi = recipe.fit(train.measured, seed=seed)
-    statistics = compress(train.measured, phi)
-    full = {name: method.identify(statistics) for name, method in identifiers(methods).items()}
-    kept = {
-        threshold: reduce(full[SIEVE].inclusion, phi.outputs, threshold).retained
-        for threshold in {*methods.thresholds, methods.threshold}
-    }
-    retained = kept[methods.threshold]
-    estimates = {FULL: full, REDUCED: _refit(statistics.select(retained), methods, flat)}
-    dictionaries = {FULL: phi, REDUCED: phi.select(retained)}
-    sizes = {threshold: len(kept[threshold]) for threshold in methods.thresholds}
+    known = identifiers(methods)
+    result = sift(
+        train.measured,
+        recipe,
+        sieve=GraphSieve(known[SIEVE], methods.threshold),
+        horizons=horizons or (1,),
+        validation=0,
+        test=test.measured,
+        truth=test.true,
+        refits={SIEVE: known[SIEVE]},
+        stable=False,
+        threshold=methods.threshold,
+        compare=known,
+        seed=seed,
+    )
+    fits = _fits(result, methods, flat)
+    inclusion, outputs = result.explanation.inclusion, result.dictionary.outputs
+    sizes = {t: len(reduce(inclusion, outputs, t).retained) for t in methods.thresholds}
     numbers = {
-        "full_size": phi.size,
+        "full_size": result.dictionary.size,
         "sizes": {f"{threshold:g}": size for threshold, size in sizes.items()},
-        "retained": [phi.names[i] for i in retained],
-        "unsettled": sum(status is Status.MAX_SWEEPS for status in full[SIEVE].status),
-        **_measure(estimates, dictionaries, train, test, horizons),
+        "retained": list(result.retained_names),
+        "unsettled": sum(status is Status.MAX_SWEEPS for status in result.explanation.status),
+        **_measure(fits, train, test, horizons),
     }
-    return Comparison(phi.names, sizes, retained, estimates, numbers)
+    estimates = {size: {name: estimate for name, (estimate, _) in found.items()} for size, found in fits.items()}
+    return Comparison(result.dictionary.names, sizes, result.retained, estimates, numbers)
 
 
-def _refit(statistics: RegressionStatistics, methods: MethodSettings, flat: bool) -> dict[str, Estimate]:
-    found = {name: method.identify(statistics) for name, method in identifiers(methods).items()}
+Fits = Mapping[str, Mapping[str, tuple[Estimate, LiftedModel]]]
+
+
+def _fits(result: SieveResult, methods: MethodSettings, flat: bool) -> Fits:
+    """Return every method's estimate and model, on the full and on the reduced dictionary."""
+    found: dict[str, dict[str, Estimate]] = {
+        FULL: {name: both.full.estimate for name, both in result.comparison.items()},
+        REDUCED: {name: both.reduced.estimate for name, both in result.comparison.items()},
+    }
     if flat:
-        found[FLAT_SIEVE] = spike_slab(methods, flat=True).identify(statistics)
-    return found
+        kept = result.statistics.select(result.retained)
+        found[REDUCED][FLAT_SIEVE] = spike_slab(methods, flat=True).identify(kept)
+    dictionaries = {FULL: result.dictionary, REDUCED: result.dictionary.select(result.retained)}
+    return {
+        size: {
+            name: (estimate, LiftedModel.from_estimate(estimate, dictionaries[size]))
+            for name, estimate in estimates.items()
+        }
+        for size, estimates in found.items()
+    }
 
 
-def _measure(
-    estimates: Mapping[str, Mapping[str, Estimate]],
-    dictionaries: Mapping[str, Dictionary],
-    train: Sampled,
-    test: Sampled,
-    horizons: Sequence[int],
-) -> dict[str, Any]:
+def _measure(fits: Fits, train: Sampled, test: Sampled, horizons: Sequence[int]) -> dict[str, Any]:
     one_step: dict[str, Any] = {}
     long_term: dict[str, Any] = {}
     conditioning: dict[str, Any] = {}
-    for size, found in estimates.items():
-        models = {name: LiftedModel.from_estimate(estimate, dictionaries[size]) for name, estimate in found.items()}
+    for size, found in fits.items():
+        models = {name: model for name, (_, model) in found.items()}
         one_step[size] = {name: _one_step(model, train, test) for name, model in models.items()}
         conditioning[size] = {name: model.condition_number for name, model in models.items()}
         if horizons:

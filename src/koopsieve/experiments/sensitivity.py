@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from koopsieve.execution import Progress
+from koopsieve.execution.bar import bar
 from koopsieve.experiments.circuit_study import run_circuit
-from koopsieve.experiments.command import show_progress
 from koopsieve.experiments.comparison import FULL, REDUCED
 from koopsieve.experiments.monte_carlo import Task, run_tasks
 from koopsieve.experiments.noise_study import run_once
@@ -31,11 +31,8 @@ def main(
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
 ) -> None:
     """Run every variant of every system and write one table per system."""
-    tables = [
-        noise_table(system, noise_variants(system), out / system, workers, show_progress)
-        for system in ("lorenz", "usv")
-    ]
-    tables.append(circuit_table(circuit_variants(), out / "wiener-hammerstein", data, workers, show_progress))
+    tables = [noise_table(system, noise_variants(system), out / system, workers, bar) for system in ("lorenz", "usv")]
+    tables.append(circuit_table(circuit_variants(), out / "wiener-hammerstein", data, workers, bar))
     write_tables(tables, out)
 
 

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
@@ -40,7 +41,7 @@ class Linearisation:
     offset: FloatArray
 
 
-class Model(ABC):
+class Model(Shown, ABC):
     """A fitted model in one of the prediction forms.
 
     Subclasses are frozen dataclasses with a field `dictionary`.
@@ -246,6 +247,16 @@ class Model(ABC):
             If the file is damaged or foreign.
         """
         return files.read(path)
+
+    def _facts(self) -> Facts:
+        return {
+            "form": self.form,
+            "terms": shorten(self.dictionary.regressors),
+            "outputs": shorten(self.output_names),
+            "inputs": shorten(self.input_names) or "none",
+            "history": str(self.history),
+            "dt": f"{self.dt:g}",
+        }
 
 
 def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:

@@ -45,10 +45,6 @@ class ReprojectedModel(Model):
         if not (self.region[0] <= self.region[1]).all():
             raise KoopsieveError("region must hold the least values first, then the largest.")
 
-    def __repr__(self) -> str:
-        terms = len(self.dictionary.regressors)
-        return f"ReprojectedModel({terms} terms, outputs: {', '.join(self.output_names)}, dt={self.dt:g})"
-
     @property
     def carried_size(self) -> int:
         """Number of terms, which bounds what one step holds per start."""

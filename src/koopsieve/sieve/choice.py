@@ -1,38 +1,53 @@
-"""Which dictionary of a path to take: the smallest that loses nothing which the validation windows can show.
+"""Which model of several to take: the simplest that loses nothing which the validation windows can show.
 
-Comes in: the error of every dictionary at every horizon, block by block of windows. Errors are compared by their
-logarithm, so that horizons count alike though their errors differ by orders of magnitude, and so that one rare
-excursion in one block does not decide.
+Comes in: the error of every model at every horizon, block by block of windows, the same blocks for all. Errors are
+compared by their logarithm, so that horizons count alike though their errors differ by orders of magnitude, and so that
+one rare excursion in one block does not decide. Two models are compared block by block, which cancels what is hard to
+predict for both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray
+from koopsieve._types import FloatArray
 
 _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
+_ALIKE = 1e-9  # mean logarithms closer than this are equal
+WORTH_A_TERM = 0.05  # mean logarithm of the error; less than five per cent is no reason for a larger model
 
 
 def choose(blocks: FloatArray) -> int:
-    """Return the smallest dictionary whose error is within one standard error of the best.
+    """Return the first model whose error is as good as the best, as far as the blocks can tell.
 
-    Two things must hold. Pooled over the horizons, the error is within one standard error of the least on the path. And
-    at each horizon alone it is within one standard error of the least there, or no larger than that of everything: a
-    gain at one horizon must not be paid for at another. Where none does both, of those that do the first the one that
-    misses the second least is taken.
+    Two things must hold. Pooled over the horizons, the error is as good as the least: see `excess`. And at each horizon
+    alone it is as good as the least there, or no larger than that of the last model: a gain at one horizon must not be
+    paid for at another. Where none does both, the one of those that do the first that misses the second least is
+    taken.
 
     Parameters
     ----------
-    blocks : array, shape (points, horizons, number of blocks)
-        Errors; the smallest dictionary first and everything last.
+    blocks : array, shape (models, horizons, number of blocks)
+        Errors; the simplest model first and the most complex last.
     """
     logs = log_errors(blocks)
-    pooled = logs.mean(axis=1)
-    good = _within(pooled)
-    miss = np.max([_miss(logs[:, h]) for h in range(logs.shape[1])], axis=0)
+    good = excess(logs.mean(axis=1)) <= _ALIKE
+    miss = np.max([_excess_or_last(logs[:, h]) for h in range(logs.shape[1])], axis=0)
     miss = np.where(good, miss, np.inf)
-    return int(np.argmax(miss <= max(0.0, float(miss.min()))))
+    return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
+
+
+def simplest_as_good(blocks: Sequence[FloatArray]) -> int:
+    """Return the first model that is as good as the best pooled over the horizons; the simplest comes first.
+
+    Parameters
+    ----------
+    blocks : sequence of arrays, each (horizons, number of blocks)
+    """
+    pooled = np.stack([log_errors(one).mean(axis=0) for one in blocks])
+    return int(np.argmax(excess(pooled) <= _ALIKE))
 
 
 def log_errors(blocks: FloatArray) -> FloatArray:
@@ -40,22 +55,30 @@ def log_errors(blocks: FloatArray) -> FloatArray:
     return np.log(np.clip(np.nan_to_num(blocks, nan=np.inf, posinf=np.inf), _ROUNDING, _DIVERGED))
 
 
-def _within(logs: FloatArray) -> BoolArray:
-    """Tell which rows of (points, blocks) have a mean within one standard error of the least."""
-    mean = logs.mean(axis=1)
-    best = int(np.argmin(mean))
-    within: BoolArray = mean <= mean[best] + _doubt(logs[best])
-    return within
+def excess(logs: FloatArray) -> FloatArray:
+    """Return by how much each row of (models, blocks) is worse than the best, less what it may be.
+
+    It may be worse by one standard error of the difference, or by five per cent, but never by more than one standard
+    error of the best model alone: a model that fails in one block does not gain from the spread which that gives its
+    differences.
+    """
+    best = logs[int(np.argmin(logs.mean(axis=1)))]
+    alone = _standard_error(best)
+    return np.array(
+        [np.mean(row - best) - min(max(paired_standard_error(row, best), WORTH_A_TERM), alone) for row in logs]
+    )
 
 
-def _miss(logs: FloatArray) -> FloatArray:
-    """Return by how much each row's mean is above what it may be: the least with its doubt, or that of the last row."""
-    mean = logs.mean(axis=1)
-    best = int(np.argmin(mean))
-    miss: FloatArray = mean - max(mean[best] + _doubt(logs[best]), mean[-1])
-    return miss
+def paired_standard_error(mine: FloatArray, theirs: FloatArray) -> float:
+    """Return the standard error of the mean difference of two models' blocks; zero where there is but one."""
+    return _standard_error(mine - theirs)
 
 
-def _doubt(logs: FloatArray) -> float:
-    """Return the standard error of the mean of blocks; zero where there is but one."""
-    return float(np.std(logs, ddof=1) / np.sqrt(logs.size)) if logs.size > 1 else 0.0
+def _standard_error(values: FloatArray) -> float:
+    return float(np.std(values, ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+
+
+def _excess_or_last(logs: FloatArray) -> FloatArray:
+    """Return the excess, or by how much each row is worse than the last, whichever is less."""
+    least: FloatArray = np.minimum(excess(logs), (logs - logs[-1]).mean(axis=1))
+    return least

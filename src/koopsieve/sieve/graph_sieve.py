@@ -1,6 +1,6 @@
-"""The paper's own sieve as a path: the prior odds of spike and slab are swept from generous to strict.
+"""The paper's own sieve: spike and slab one step ahead, then the ancestors of the outputs in the graph (Algorithm 2).
 
-At each step the ancestors of the outputs in the graph that results are kept.
+As in the paper it gives one set. Swept, the prior odds go from generous to strict and give a path of sets.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import numpy as np
 
 from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.execution import Progress, silent
-from koopsieve.identify import Estimate, SpikeSlab, Start
+from koopsieve.identify import Estimate, Identifier, SpikeSlab, Start
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve.protocol import output_indices
 from koopsieve.sieve.reduction import reduce
 
 _ALIKE = 0.98  # sets whose sizes differ by less tell nothing new
@@ -23,7 +22,7 @@ _ALIKE = 0.98  # sets whose sizes differ by less tell nothing new
 
 @dataclass(frozen=True, eq=False)
 class GraphCandidate:
-    """What the paper's reduction kept at one strictness.
+    """What the paper's reduction kept.
 
     Parameters
     ----------
@@ -31,24 +30,48 @@ class GraphCandidate:
         Increasing indices.
     elbo : float
         Sum of the targets' bounds.
-    worth : float
-        The strictness: see `SpikeSlabPrior.worth`.
     estimate : Estimate
         The inclusion probabilities behind it.
+    worth : float
+        How strict the prior was: see `SpikeSlabPrior.worth`.
     """
 
     retained: IndexArray
     elbo: float
-    worth: float
     estimate: Estimate
+    worth: float = 0.0
 
 
 @dataclass(frozen=True)
 class GraphSieve:
-    """The paper's sieve, swept: spike and slab one step ahead, then the ancestors of the outputs.
+    """Spike and slab one step ahead, then the ancestors of the outputs.
 
-    The prior odds go from generous to strict by `SpikeSlabPrior.worth`, each inference warm-started from the one
-    before. Half of the steps are spaced evenly in log worth; the others go where neighbours differ most in size.
+    Parameters
+    ----------
+    identifier : Identifier
+        Gives the inclusion probabilities; by default `SpikeSlab()`.
+    threshold : float
+        Inclusion from which one observable counts as driving another.
+    """
+
+    identifier: Identifier = field(default_factory=SpikeSlab)
+    threshold: float = 0.1
+
+    def path(
+        self, statistics: RegressionStatistics, steps: int, progress: Progress = silent
+    ) -> tuple[GraphCandidate, ...]:
+        """Return the one set that the paper keeps."""
+        (estimate,) = (self.identifier.identify(statistics) for _ in progress(range(1), "Inferring", 1))
+        retained = reduce(estimate.inclusion, statistics.outputs, self.threshold).retained
+        return (GraphCandidate(retained, float(np.sum(estimate.elbo)), estimate),)
+
+
+@dataclass(frozen=True)
+class SweptGraphSieve:
+    """The paper's sieve, its prior odds swept from generous to strict by `SpikeSlabPrior.worth`.
+
+    Each inference is warm-started from the one before. Half of the steps are spaced evenly in log worth; the others go
+    where neighbours differ most in size.
 
     Parameters
     ----------
@@ -100,9 +123,8 @@ class GraphSieve:
             estimate = identifier.identify(statistics)
         else:
             estimate = replace(identifier, starts=(Start.ZERO,)).identify(statistics, start=before.estimate)
-        outputs = output_indices(statistics)
-        retained = reduce(estimate.inclusion, outputs, self.threshold).retained
-        return GraphCandidate(retained, float(np.sum(estimate.elbo)), worth, estimate)
+        retained = reduce(estimate.inclusion, statistics.outputs, self.threshold).retained
+        return GraphCandidate(retained, float(np.sum(estimate.elbo)), estimate, worth)
 
 
 def _different(found: list[GraphCandidate]) -> tuple[GraphCandidate, ...]:

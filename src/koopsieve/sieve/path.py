@@ -1,4 +1,4 @@
-"""A family of dictionaries, each refitted and judged, and the one that was chosen: what `sieve_path` returns."""
+"""A path of models of increasing size, each refitted and judged, and the one that was chosen."""
 
 from __future__ import annotations
 
@@ -6,86 +6,79 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown, html_grid, html_table
 from koopsieve._types import FloatArray, IndexArray
-from koopsieve.data import Trajectories
-from koopsieve.dictionary import Dictionary
-from koopsieve.model import LiftedModel
-from koopsieve.regression import RegressionStatistics
+from koopsieve._words import number, steps
+from koopsieve.evaluate import WindowErrors
+from koopsieve.model import Model
 from koopsieve.sieve.choice import log_errors
 
-FEW = 0.25  # a choice that keeps more than this share of the dictionary says why
+SMALL_SHARE = 0.25  # a choice that keeps more than this share of the candidates says why
 
 
-@dataclass(frozen=True, eq=False)
-class PathPoint:
-    """One dictionary of the path.
+@dataclass(frozen=True, eq=False, repr=False)
+class PathPoint(Shown):
+    """One set of regressors on the path.
 
     Parameters
     ----------
     retained : array of int
-        Increasing indices of the observables kept.
+        Increasing indices of the observables kept; in the reprojected form, of observables and drives.
     names : tuple of str
         Their names.
     elbo : float
-        The sieve's bound of the evidence for it.
-    error, standard_error : array, shape (len(horizons),)
-        Mean NMSE over the outputs on the validation windows, and its standard error over blocks of windows.
-    blocks : array, shape (len(horizons), number of blocks)
-        The NMSE of consecutive blocks of windows, by which dictionaries are compared.
-    model : LiftedModel
-        Refitted on the training data alone, as it was judged.
+        The sieve's bound of the evidence for it; nan where there is none.
+    errors : WindowErrors
+        On the validation windows.
+    model : Model
+        Fitted to the learning part alone, as it was judged.
     refit : str
         Which refit predicted best.
     status : str
-        What was done about stability; empty if there was nothing to do.
+        What was done about stability, or how the fit ended; empty if there is nothing to say.
     """
 
     retained: IndexArray
     names: tuple[str, ...]
     elbo: float
-    error: FloatArray
-    standard_error: FloatArray
-    blocks: FloatArray
-    model: LiftedModel
+    errors: WindowErrors
+    model: Model
     refit: str
-    status: str
+    status: str = ""
 
     @property
     def size(self) -> int:
-        """Number of observables kept."""
+        """Number of regressors kept."""
         return len(self.retained)
 
+    def _facts(self) -> Facts:
+        errors = ", ".join(number(error) for error in self.errors.error)
+        return {"kept": str(self.size), "refit": self.refit, "validation NMSE": errors}
 
-@dataclass(frozen=True, eq=False)
-class SievePath:
-    """A family of dictionaries of increasing size, with the default choice.
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SievePath(Shown):
+    """A family of models of increasing size in one form, with the default choice.
 
     Parameters
     ----------
+    form : str
+        "linear", "bilinear" or "reprojected".
     points : tuple of PathPoint
         The smallest first.
     horizons : tuple of int
         Steps ahead at which errors are given.
     chosen : int
-        Index of the smallest dictionary whose error is within one standard error of the best: see `choose`.
-    model : LiftedModel
-        On the chosen dictionary, refitted on training and validation data together; where that was not wanted, the
-        chosen point's own.
-    dictionary : Dictionary
-        The full one.
-    statistics : RegressionStatistics
-        Of the training data, for the full dictionary, with horizons.
-    validation : Trajectories
-        What errors were measured on.
+        Index of the smallest point whose error is within one standard error of the best: see `choose`.
+    candidates : int
+        How many regressors there were to choose from.
     """
 
+    form: str
     points: tuple[PathPoint, ...]
     horizons: tuple[int, ...]
     chosen: int
-    model: LiftedModel
-    dictionary: Dictionary
-    statistics: RegressionStatistics
-    validation: Trajectories
+    candidates: int
 
     @property
     def choice(self) -> PathPoint:
@@ -94,17 +87,17 @@ class SievePath:
 
     @property
     def retained(self) -> IndexArray:
-        """Indices of the observables of the chosen dictionary."""
+        """Indices of the regressors of the chosen point."""
         return self.choice.retained
 
     @property
     def retained_names(self) -> tuple[str, ...]:
-        """Names of the observables of the chosen dictionary."""
+        """Names of the regressors of the chosen point."""
         return self.choice.names
 
     @property
     def sizes(self) -> IndexArray:
-        """Number of observables of every point."""
+        """Number of regressors of every point."""
         return np.array([point.size for point in self.points], dtype=np.intp)
 
     @property
@@ -114,34 +107,44 @@ class SievePath:
 
     @property
     def error(self) -> FloatArray:
-        """NMSE, shape (points, horizons)."""
-        return np.stack([point.error for point in self.points])
+        """NMSE on the validation windows, shape (points, horizons)."""
+        return np.stack([point.errors.error for point in self.points])
 
     @property
     def standard_error(self) -> FloatArray:
         """Standard error of the NMSE, shape (points, horizons)."""
-        return np.stack([point.standard_error for point in self.points])
+        return np.stack([point.errors.standard_error for point in self.points])
 
     @property
-    def demand(self) -> str:
-        """Why more than a quarter of the dictionary was kept, and what a quarter would cost; empty if it was not."""
-        choice, full = self.choice, self.dictionary.size
-        if choice.size <= FEW * full:
+    def why_large(self) -> str:
+        """Why more than a quarter of the candidates were kept, and what a quarter would cost; empty otherwise."""
+        choice = self.choice
+        if choice.size <= SMALL_SHARE * self.candidates:
             return ""
-        fewer = [point for point in self.points if point.size <= FEW * full]
+        fewer = [point for point in self.points if point.size <= SMALL_SHARE * self.candidates]
         if not fewer:
-            return "That is more than a quarter of the dictionary; no smaller part of it was on the path."
-        change = log_errors(fewer[-1].blocks) - log_errors(choice.blocks)
+            return "That is more than a quarter of the candidates; there was no smaller set on the path."
+        change = log_errors(fewer[-1].errors.blocks) - log_errors(choice.errors.blocks)
         ratios = np.exp(change.mean(axis=1))
         worst = int(np.argmax(ratios))
         return (
-            f"That is more than a quarter of the dictionary, and the data ask for it: with {fewer[-1].size} the error "
-            f"would typically be {ratios[worst]:.2f} times as large at horizon {self.horizons[worst]}."
+            f"That is more than a quarter of the candidates. With {fewer[-1].size} the error would typically be "
+            f"{ratios[worst]:.2f} times as large at horizon {self.horizons[worst]}."
         )
 
     def describe(self) -> str:
         """Say in words what was chosen and why."""
         choice = self.choice
-        errors = ", ".join(f"{e:.2g} at {h}" for e, h in zip(choice.error, self.horizons, strict=True))
-        kept = f"{choice.size} of {self.dictionary.size} observables kept (refit: {choice.refit})"
-        return " ".join(part for part in (f"{kept}; validation NMSE {errors}.", self.demand, choice.status) if part)
+        errors = ", ".join(f"{e:.2g} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
+        kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
+        return " ".join(part for part in (f"{kept}; validation NMSE {errors}.", self.why_large) if part)
+
+    def _facts(self) -> Facts:
+        sizes = ", ".join(str(size) for size in self.sizes)
+        counts = {"candidates": str(self.candidates), "sizes": sizes, "chosen": str(self.choice.size)}
+        return {"form": self.form, **counts}
+
+    def _repr_html_(self) -> str:
+        head = ["kept", "refit", *(steps(h) for h in self.horizons)]
+        rows = ([str(p.size), p.refit, *map(number, p.errors.error)] for p in self.points)
+        return html_table("SievePath", self._facts()) + html_grid("NMSE on validation windows", head, rows)

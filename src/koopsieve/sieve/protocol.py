@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
-
-from koopsieve._types import IndexArray, KoopsieveError
+from koopsieve._types import IndexArray
 from koopsieve.execution import Progress, silent
 from koopsieve.regression import RegressionStatistics
 
@@ -32,10 +30,3 @@ class Sieve(Protocol):
     def path(self, statistics: RegressionStatistics, steps: int, progress: Progress = silent) -> Sequence[Candidate]:
         """Return about `steps` candidates, the smallest first, from statistics that hold horizons."""
         ...
-
-
-def output_indices(statistics: RegressionStatistics) -> IndexArray:
-    """Return the observables that are the outputs themselves."""
-    if statistics.ahead is None:
-        raise KoopsieveError("A path needs statistics with horizons. Compress with horizons=[…].")
-    return np.flatnonzero(np.isin(np.array(statistics.observables), np.array(statistics.ahead.outputs)))

@@ -1,15 +1,14 @@
-"""`koopsieve reproduce`: the command line of the reproduction, to be mounted by the main program."""
+"""`koopsieve reproduce`: the paper's experiments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
-Item = TypeVar("Item")
+from koopsieve.execution.bar import bar
 
 
 class System(StrEnum):
@@ -49,34 +48,7 @@ def reproduce(
         quick=quick,
         as_published=as_published,
         workers=workers,
-        progress=show_progress,
+        progress=bar,
     )
     for name in found:
         typer.echo(f"{name}: {out / name / 'summary.json'}, tables.md and figures beside it")
-
-
-def show_progress(items: Iterable[Item], description: str, total: int | None) -> Iterable[Item]:
-    """Show a bar with the time left while passing the items on."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(description, total=total)
-        for item in items:
-            yield item
-            bar.advance(task)

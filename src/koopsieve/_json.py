@@ -6,11 +6,14 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from koopsieve._types import written_whole
+
+_WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def plain(value: Any) -> Any:
@@ -18,8 +21,8 @@ def plain(value: Any) -> Any:
 
     Examples
     --------
-    >>> plain({"error": np.array([0.5, np.inf])})
-    {'error': [0.5, 'inf']}
+    >>> plain({"error": np.array([0.5, np.inf]), "a": (1, float("nan"))})
+    {'error': [0.5, 'inf'], 'a': [1, 'nan']}
     """
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -34,8 +37,24 @@ def plain(value: Any) -> Any:
     return value
 
 
+def number(value: Any) -> float:
+    """Return the number that `plain` may have written as a string.
+
+    Examples
+    --------
+    >>> number("inf"), number(0.5)
+    (inf, 0.5)
+    """
+    return _WORDS[value] if isinstance(value, str) else float(value)
+
+
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
-    """Write `value` to `path`, whole or not at all."""
+    """Write `value` to `path`, whole or not at all; the same value gives the same bytes."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
     with written_whole(path) as stream:
         stream.write(text.encode() + b"\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a value back; numbers that are not finite stay strings until `number` is asked."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))

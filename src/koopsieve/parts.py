@@ -1,0 +1,110 @@
+"""The data of one run in their parts: to learn from, to validate on, to judge on; no window lies in two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Embedding, Stream, Trajectories, embedded
+from koopsieve.data.holding_out import hold_out, in_memory, sample
+from koopsieve.data.warn import warn_user
+from koopsieve.evaluate import Errors, judge
+from koopsieve.model import Model
+from koopsieve.sieve.result import Judged
+
+Data = Trajectories | Stream
+
+MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that it is split as trajectories are
+MAX_WINDOW_ROWS = 200_000  # validation or test samples of a stream that are held in memory
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The data in their parts, delays embedded.
+
+    Parameters
+    ----------
+    learn, validation : Trajectories or Stream
+    windows : Trajectories
+        The validation data in memory: all of them, or a sample of a stream.
+    judged : Judged
+        What errors are reported on.
+    validated : bool
+        Whether anything was held out for validation.
+    """
+
+    learn: Data
+    validation: Data
+    windows: Trajectories
+    judged: Judged
+    validated: bool
+
+    @property
+    def samples(self) -> dict[str, int]:
+        """How many samples there are to learn from, to validate on and to judge on; 0 where it is not known."""
+        counts = {"learn": self.learn.n_samples, "validation": self.validation.n_samples if self.validated else 0}
+        judged = 0 if self.judged.on == "validation" else self.judged.data.n_samples
+        return {**{name: count or 0 for name, count in counts.items()}, "judged": judged}
+
+    def errors(self, model: Model, before: Model, horizons: Sequence[int]) -> Errors:
+        """Return a model's errors on the judged data; on validation data those of the model that had not seen them."""
+        judged = before if self.judged.on == "validation" else model
+        return judge(judged, self.judged.data, horizons, self.judged.truth)
+
+
+def split(
+    data: Data,
+    delays: Embedding | None,
+    validation: Data | float,
+    test: Data | float | None,
+    truth: Trajectories | None,
+    horizons: tuple[int, ...],
+) -> Parts:
+    """Return the parts of the data; the arguments are those of `sift`."""
+    data = in_memory(data, MAX_NUMBERS_IN_MEMORY)
+    longest, rest, on = horizons[-1], data, "test"
+    if isinstance(test, int | float):
+        rest, test = hold_out(data, float(test), longest)
+        on = "held-out"
+    validated = not (isinstance(validation, int | float) and validation == 0)
+    if isinstance(validation, Trajectories | Stream):
+        learn, held = rest, validation
+    elif validated:
+        learn, held = hold_out(rest, float(validation), longest)
+    else:
+        learn = held = rest
+    embedding = data.embedding if delays is None else delays
+    learn, held = embedded(learn, embedding), embedded(held, embedding)
+    learn.signals.require_same(held.signals, "Learning and validation data")
+    stretch = 20 * (longest + 1)
+    windows = sample(held, MAX_WINDOW_ROWS, stretch)
+    if test is None:
+        return Parts(learn, held, windows, Judged("validation", windows), validated)
+    judged = sample(embedded(test, embedding), MAX_WINDOW_ROWS, stretch)
+    learn.signals.require_same(judged.signals, "Learning and test data")
+    known = None if truth is None else embedded(truth, embedding)
+    return Parts(learn, held, windows, Judged(on, judged, known), validated)
+
+
+def possible_horizons(horizons: tuple[int, ...], parts: Parts) -> tuple[int, ...]:
+    """Return the horizons that the data to choose and to judge on allow; the others are left out with a warning.
+
+    Raises
+    ------
+    KoopsieveError
+        If they allow none.
+    """
+    allowed = min(max(map(len, data.states)) - 1 for data in (parts.windows, parts.judged.data))
+    kept = tuple(h for h in horizons if h <= allowed)
+    if not kept:
+        raise KoopsieveError(
+            f"The data held out would have to reach {horizons[0]} steps ahead, but allow {allowed}. Ask for shorter "
+            "horizons, or give more data."
+        )
+    if kept != horizons:
+        warn_user(
+            f"Horizons beyond {allowed} are left out: no stretch of the data that models are chosen or judged on is "
+            "longer. Give more data to look further ahead."
+        )
+    return kept

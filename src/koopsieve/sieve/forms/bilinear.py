@@ -1,0 +1,113 @@
+"""The bilinear form: sets of observables from the sieve, each fitted with the products of inputs and observables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from koopsieve._types import IndexArray, KoopsieveError
+from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate import window_errors
+from koopsieve.execution import one_blas_thread
+from koopsieve.identify import Identifier, LeastSquares, SpikeSlab
+from koopsieve.model import BilinearModel
+from koopsieve.regression import RegressionStatistics
+from koopsieve.sieve.choice import choose
+from koopsieve.sieve.forms.search import FormSearch, Outcome, Task, compressed, filled
+from koopsieve.sieve.horizon import HorizonSieve
+from koopsieve.sieve.path import PathPoint, SievePath
+from koopsieve.sieve.protocol import Candidate, Sieve
+
+MAX_REGRESSORS = 800  # observables, inputs and their products; sets that need more are not tried
+
+
+@dataclass(frozen=True, eq=False)
+class BilinearSearch(FormSearch):
+    """Search a bilinear model on the observables of a dictionary.
+
+    The sieve sees the linear evidence: which observables the outputs depend on is asked with the inputs entering
+    linearly. Whether the products pay is decided on the validation windows.
+
+    Parameters
+    ----------
+    sieve : Sieve
+        Gives the family of sets; by default `HorizonSieve()`.
+    refit : Identifier
+        Fits each set; by default least squares one step ahead.
+    explain : Identifier
+        Says what drives what among the kept observables and their products with the inputs.
+    """
+
+    form: ClassVar[str] = "bilinear"
+
+    sieve: Sieve = field(default_factory=HorizonSieve)
+    refit: Identifier = field(default_factory=LeastSquares)
+    explain: Identifier = field(default_factory=SpikeSlab)
+
+    def search(self, task: Task) -> Outcome:
+        """Sieve on the linear statistics, refit every set with products, choose on validation windows, relearn."""
+        if not task.dictionary.signals.inputs:
+            raise KoopsieveError('form="bilinear" needs data with inputs, and these have none. Use form="linear".')
+        phi = task.dictionary.linear()
+        linear, _ = compressed(task, phi, filled(task.horizons))
+        with one_blas_thread():
+            candidates = self._affordable(self.sieve.path(linear, task.steps, task.progress), phi)
+        union = np.unique(np.concatenate([candidate.retained for candidate in candidates]))
+        wide = phi.select(union).bilinear()
+        learned, both = compressed(task, wide, ())
+        with one_blas_thread():
+            points = tuple(
+                self._point(candidate, learned, phi, wide, union, task)
+                for candidate in task.progress(candidates, "Refitting", len(candidates))
+            )
+            chosen = choose(np.stack([point.errors.blocks for point in points]))
+            kept = points[chosen].retained
+            small = bilinear_subset(both, np.searchsorted(union, kept), wide)
+            everything = tuple(
+                BilinearModel.from_estimate(self.refit.identify(one), phi.select(union)) for one in (learned, both)
+            )
+        return Outcome(
+            path=SievePath(self.form, points, task.horizons, chosen, phi.size),
+            model=BilinearModel.from_estimate(self.refit.identify(small), phi.select(kept)),
+            everything=(everything[0], everything[1]),
+            dictionary=phi,
+            statistics=both,
+            explanation=self.explain.identify(small),
+        )
+
+    def _affordable(self, candidates: Sequence[Candidate], phi: Dictionary) -> tuple[Candidate, ...]:
+        each = 1 + len(phi.signals.inputs)
+        affordable = tuple(one for one in candidates if each * len(one.retained) <= MAX_REGRESSORS)
+        if not affordable:
+            raise KoopsieveError(
+                f"With {len(phi.signals.inputs)} inputs even the smallest set needs over {MAX_REGRESSORS} regressors "
+                'in the bilinear form. Use form="linear".'
+            )
+        return affordable
+
+    def _point(
+        self,
+        candidate: Candidate,
+        statistics: RegressionStatistics,
+        phi: Dictionary,
+        wide: Dictionary,
+        union: IndexArray,
+        task: Task,
+    ) -> PathPoint:
+        kept = np.asarray(candidate.retained)
+        small = bilinear_subset(statistics, np.searchsorted(union, kept), wide)
+        model = BilinearModel.from_estimate(self.refit.identify(small), phi.select(kept))
+        errors = window_errors(model, task.windows, task.horizons)
+        names = tuple(phi.names[i] for i in kept)
+        return PathPoint(kept, names, candidate.elbo, errors, model, "least squares")
+
+
+def bilinear_subset(statistics: RegressionStatistics, kept: IndexArray, wide: Dictionary) -> RegressionStatistics:
+    """Return the statistics of the bilinear dictionary `wide` cut to some observables and their products."""
+    inputs, varying = len(wide.signals.inputs), np.asarray(wide.varying)
+    among = np.flatnonzero(np.isin(varying, kept))
+    products = inputs + (np.arange(inputs)[:, None] * len(varying) + among).ravel()
+    return statistics.select(kept, np.concatenate([np.arange(inputs), products]))

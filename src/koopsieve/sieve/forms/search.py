@@ -1,0 +1,130 @@
+"""What searching a model in one prediction form takes and gives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from koopsieve._display import Facts, Shown
+from koopsieve.data import Stream, Trajectories
+from koopsieve.dictionary import Dictionary
+from koopsieve.execution import Executor, Progress, silent
+from koopsieve.identify import Estimate
+from koopsieve.model import Model
+from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.sieve.path import SievePath
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The data of one search, and the dictionary to sift.
+
+    Parameters
+    ----------
+    learn : Trajectories or Stream
+        What models learn from while they are compared.
+    validation : Trajectories or Stream
+        What they are compared on; the final model learns from these too. The same object as `learn` where nothing was
+        held out.
+    windows : Trajectories
+        Validation data in memory, from which predictions start: all of them, or a sample of a stream.
+    dictionary : Dictionary
+        Fitted to the learning part.
+    horizons : tuple of int
+        Steps ahead that matter, increasing.
+    steps : int
+        Number of sets on the path, about.
+    seed : int
+    executor, progress
+        See `compress`.
+    """
+
+    learn: Trajectories | Stream
+    validation: Trajectories | Stream
+    windows: Trajectories
+    dictionary: Dictionary
+    horizons: tuple[int, ...]
+    steps: int = 20
+    seed: int = 0
+    executor: Executor | None = None
+    progress: Progress = silent
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome(Shown):
+    """What the search in one form found.
+
+    Parameters
+    ----------
+    path : SievePath
+        Every candidate with its validation errors, and the choice.
+    model : Model
+        The chosen set, learned from learning and validation data together.
+    everything : tuple of Model
+        All candidates, one-step least squares: learned from the learning part, and from both.
+    dictionary : Dictionary
+        The candidates.
+    statistics : RegressionStatistics
+        Of learning and validation data, for all candidates.
+    explanation : Estimate
+        Spike and slab: what drives what. On the kept set, or on all candidates where the graph decided.
+    graph_decides : bool
+        Whether the explanation is what decided.
+    status : str
+        What was done about the stability of the model, or how its fit ended; empty if there is nothing to say.
+    """
+
+    path: SievePath
+    model: Model
+    everything: tuple[Model, Model]
+    dictionary: Dictionary
+    statistics: RegressionStatistics
+    explanation: Estimate
+    graph_decides: bool = False
+    status: str = ""
+
+    def _facts(self) -> Facts:
+        kept = f"{self.path.choice.size} of {self.path.candidates}"
+        return {"form": self.path.form, "kept": kept, "graph decides": "yes" if self.graph_decides else "no"}
+
+
+class FormSearch(ABC):
+    """How a model in one prediction form is searched."""
+
+    form: ClassVar[str]
+
+    @abstractmethod
+    def search(self, task: Task) -> Outcome:
+        """Compress, sieve, refit, choose and relearn."""
+
+
+def compressed(
+    task: Task, dictionary: Dictionary, horizons: Sequence[int]
+) -> tuple[RegressionStatistics, RegressionStatistics]:
+    """Return the statistics of the learning part, and of learning and validation data together."""
+
+    def of(part: Trajectories | Stream) -> RegressionStatistics:
+        return compress(part, dictionary, horizons=horizons, executor=task.executor, progress=task.progress)
+
+    learned = of(task.learn)
+    return learned, learned if task.validation is task.learn else learned.merge(of(task.validation))
+
+
+def filled(horizons: Sequence[int]) -> tuple[int, ...]:
+    """Return the horizons with 1 and with as many between them as leave no gap wider than about threefold.
+
+    Examples
+    --------
+    >>> filled([10, 50])
+    (1, 3, 10, 22, 50)
+    """
+    found = sorted({1, *(int(h) for h in horizons)})
+    for low, high in pairwise(tuple(found)):
+        pieces = int(np.ceil(np.log(high / low) / np.log(3.3)))
+        found += [round(low * (high / low) ** (i / pieces)) for i in range(1, pieces)]
+    return tuple(sorted(set(found)))
