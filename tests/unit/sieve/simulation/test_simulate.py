@@ -79,7 +79,7 @@ def test_a_held_output_has_no_sensitivity_and_passes_none_on():
 def test_the_factor_is_that_of_the_jacobian_whatever_the_chunks(monkeypatch):
     model, coef, y, u = problem()
     free = np.ones(coef.shape, dtype=bool)
-    windows = draw_windows([(embed(y, u, 2, 1), u[2:])], 2, 6, 12, np.random.default_rng(0))
+    windows = draw_windows([(Embedding(2, 1).embed(y, u)[0], u[2:])], 2, 6, 12, np.random.default_rng(0))
     scale = np.random.default_rng(1).uniform(0.5, 2.0, size=(6, 2))
     fit = WindowFit(model, windows, scale, free)
     theta = coef[free]
