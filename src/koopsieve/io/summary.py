@@ -184,6 +184,8 @@ def _correlation(found: Correlation) -> dict[str, Any]:
         "largest": found.largest,
         "lag": found.worst,
         "limit": found.limit,
+        "lags": found.lags,
+        "values": found.value,
     }
 
 
