@@ -1,17 +1,13 @@
 """Runs of the sieve for tests of what people look at: reports, figures, files."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from koopsieve import (
     Constant,
     Embedding,
-    HorizonSieve,
     Inputs,
     LeastSquares,
     Monomials,
-    SimulationSieve,
     SpikeSlab,
     States,
     Trajectories,
@@ -57,19 +53,7 @@ def vehicle_result(samples=600, **options):
     return sift(train, dictionary, horizons=(1, 5, 20), test=test, steps=8, **options)
 
 
-def in_form(form, result=None, names=("y", "u")):
-    """Sift the same record in another prediction form; `result` lends its judged data."""
-    recipe = States() + Constant() + Monomials(degree=2)
-    if form == "reprojected":
-        recipe = States() + Constant() + Inputs() + Monomials(degree=3, of="states and inputs")
-    judged = {} if result is None else {"test": raw(result.judged.data)}
-    return duffing_result(names, recipe, form=form, sieve=QUICK[form], methods=False, **judged)
-
-
-def raw(embedded):
-    """The measured outputs and inputs behind data with delays."""
-    signals = replace(embedded.signals, embedding=Embedding())
-    return Trajectories(tuple(x[:, : embedded.n_outputs] for x in embedded.states), embedded.inputs, signals)
-
-
-QUICK = {"bilinear": HorizonSieve(), "reprojected": SimulationSieve(rows=4000, largest=20, steps=8)}
+def in_form(form, names=("y", "u")):
+    """Sift in another prediction form."""
+    products = States() + Constant() + Inputs() + Monomials(degree=2, of="states and inputs")
+    return duffing_result(names, products if form == "reprojected" else None, methods=False, form=form)

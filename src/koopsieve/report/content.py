@@ -10,7 +10,6 @@ import numpy as np
 
 from koopsieve._json import plain
 from koopsieve._types import FloatArray
-from koopsieve.evaluate.residuals import Correlation, residual_tests
 from koopsieve.evaluate.spectra import spectrum
 from koopsieve.model import Model
 from koopsieve.plots.examples import Example, examples
@@ -18,7 +17,7 @@ from koopsieve.report.record import packed, record, rounded, spectra
 from koopsieve.report.why import Row
 from koopsieve.sieve import SievePath
 from koopsieve.sieve.result import EVERYTHING, SieveResult
-from koopsieve.sieve.views import contenders, judged_model
+from koopsieve.sieve.views import contenders
 
 MAX_MATRIX = 60_000  # numbers of the model's matrices that the page holds; larger models are in model.npz only
 MAX_SHOWN = 200  # observables in the inclusion matrix
@@ -26,7 +25,6 @@ MAX_SHOWN = 200  # observables in the inclusion matrix
 
 def content(result: SieveResult, rows: Sequence[Row]) -> dict[str, Any]:
     """Return the run as the page's script reads it; `rows` are the chains of `why`."""
-    model = judged_model(result)
     return {
         "dt": result.model.dt,
         "outputs": result.model.output_names,
@@ -40,14 +38,10 @@ def content(result: SieveResult, rows: Sequence[Row]) -> dict[str, Any]:
             for one in contenders(result)
         ],
         "examples": [_stretch(example) for example in examples(result)],
-        "residuals": _residuals(result, model),
         "names": result.dictionary.regressors,
         "path": _path(result.path),
         "drives": _drives(result, rows),
-        "eigenvalues": {
-            "everything": _spectrum(result.baselines[EVERYTHING].model, result),
-            "sifted": _spectrum(model, result),
-        },
+        "everything": _eigenvalues(result.baselines[EVERYTHING].model, result),
         "matrices": _matrices(result.model),
     }
 
@@ -75,19 +69,6 @@ def _stretch(example: Example) -> dict[str, Any]:
         "predicted": {name: rounded(values.T) for name, values in example.predicted.items()},
         "band": None if example.band is None else [rounded(limit.T) for limit in example.band],
     }
-
-
-def _residuals(result: SieveResult, model: Model) -> list[dict[str, Any]]:
-    found = residual_tests(model, result.judged.data)
-    charts = []
-    for output in result.model.output_names:
-        charts.append({"of": output, "with": None, **_correlation(found.whiteness[output])})
-        charts += [{"of": output, "with": name, **_correlation(one)} for name, one in found.inputs[output].items()]
-    return charts
-
-
-def _correlation(found: Correlation) -> dict[str, Any]:
-    return {"lags": found.lags, "value": rounded(found.value), "limit": found.limit, "passed": found.passed}
 
 
 def _path(path: SievePath) -> dict[str, Any]:
@@ -121,11 +102,10 @@ def _drives(result: SieveResult, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _spectrum(model: Model, result: SieveResult) -> dict[str, Any]:
-    found = spectrum(model, result.judged.data)
-    values = np.column_stack([found.values.real, found.values.imag])
-    residuals = None if found.residuals is None else rounded(found.residuals)
-    return {"of": found.of, "values": rounded(values), "residuals": residuals}
+def _eigenvalues(model: Model, result: SieveResult) -> list[list[float]]:
+    values = spectrum(model, result.judged.data, residuals=False).values
+    found: list[list[float]] = rounded(np.column_stack([values.real, values.imag]))
+    return found
 
 
 def _matrices(model: Model) -> dict[str, Any] | None:

@@ -2,18 +2,20 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from koopsieve import GraphSieve, KoopmanSieve, LeastSquares, Monomials, SquaredExponential, States, Trajectories, sift
+from koopsieve import GraphSieve, KoopmanSieve, LeastSquares, Monomials, SquaredExponential, States
+from koopsieve.data import embedded
 from koopsieve.io import plain, summarise
 from koopsieve.report import render_report, write_report
 from koopsieve.report.content import MAX_MATRIX, content, script_json
 from koopsieve.report.record import MAX_VALUES, amplitude_spectrum, shown_parts
 from koopsieve.report.use import c_code, python_code
 from koopsieve.report.why import chains
-from koopsieve.systems import random_drive, van_der_pol
+from koopsieve.sieve.result import Judged
 from tests.runs import duffing_result, duffing_trajectories
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -106,14 +108,12 @@ def test_what_the_page_shows_in_numbers_is_in_the_summary(page, small_result):
 
 
 def test_a_kernel_is_shown_by_its_centre():
-    drive = random_drive(600, 10, 1.0, 0)
-    names = {"state_names": ["y", "v"], "input_names": ["u"]}
-    data = Trajectories.from_arrays(van_der_pol(drive, 0.1), drive, dt=0.1, **names)
-    result = sift(data, States() + SquaredExponential(centers=20, coefficients=[0.5]), horizons=[1, 5], steps=6)
+    recipe = States() + SquaredExponential(centers=6, coefficients=[0.5])
+    result = duffing_result(dictionary=recipe, sieve=GraphSieve(LeastSquares()), methods=False)
     page = render_report(result)
     kernels = [name for name in result.retained_names if name.startswith("exp")]
     assert kernels
-    assert len(re.findall(r"exp\(−0\.5·\|x − z\|²\), z = \(y [−\d.]+, v", page)) >= len(kernels)
+    assert len(re.findall(r"exp\(−0\.5·\|x − z\|²\), z = \(y [−\d.]+, y\[k-1\]", page)) >= len(kernels)
 
 
 def test_other_forms_say_what_their_eigenvalues_are(bilinear_result, reprojected_result):
@@ -156,9 +156,9 @@ def test_json_survives_in_a_script_element():
 
 def test_a_long_record_and_many_observables_stay_under_three_megabytes(tmp_path):
     recipe = States() + SquaredExponential(centers=230, standardize=True)
-    result = duffing_result(
-        dictionary=recipe, sieve=GraphSieve(LeastSquares()), test=duffing_trajectories(40_000, seed=1), methods=False
-    )
+    result = duffing_result(dictionary=recipe, sieve=GraphSieve(LeastSquares()), methods=False)
+    long = embedded(duffing_trajectories(40_000, seed=1), result.embedding)
+    result = replace(result, judged=Judged("test", long))
     write_report(result, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3e6
     shown = content(result, chains(result))

@@ -29,7 +29,7 @@ function drawHeat() {
   heat.gutter = named ? Math.min(170, W * 0.36) : 0;
   const slant = named ? 58 : 0;  // room for the last slanted name
   heat.cell = Math.max(1, Math.min(named && T < 13 ? 44 : 26, (W - heat.gutter - slant - 2) / T));
-  heat.high = named ? Math.max(13, Math.min(22, heat.cell)) : heat.cell;
+  heat.high = named ? Math.max(13, Math.min(R > 30 ? 14 : 22, heat.cell)) : heat.cell;
   const longest = Math.min(18, Math.max(...drives.targets.map((name) => name.length)));
   heat.top = named && heat.cell >= 11 ? 14 + 5 * longest : 0;
   const width = heat.gutter + heat.cell * T + (heat.top ? slant : 0) + 2, height = heat.top + heat.high * R + 2;
