@@ -73,22 +73,18 @@ def spread_choice(lengths: Sequence[int], share: float) -> list[int]:
 
 
 def _hold_out_stretches(data: Trajectories, share: float, longest: int) -> tuple[Trajectories, Trajectories]:
-    x, u, reach = data.states[0], data.inputs[0], data.embedding.lost
+    x, reach = data.states[0], data.embedding.lost
     wanted = WINDOWS_PER_STRETCH * (longest + 1)
     pieces = int(np.clip(share * len(x) // (wanted + reach), 1, MAX_STRETCHES))
     borders = np.linspace(0, len(x), pieces + 1).astype(int).tolist()
-    learn: list[slice] = []
-    held: list[slice] = []
+    learn: list[tuple[int, int, int]] = []
+    held: list[tuple[int, int, int]] = []
     for number, (start, stop) in enumerate(pairwise(borders)):
         first = start + (reach if number else 0)  # delays must not reach over a cut
         cut = first + cut_within(stop - first, 1 - share, reach)
-        learn.append(slice(first, cut))
-        held.append(slice(cut + reach, stop))
-    sides = (
-        replace(data, states=tuple(x[s] for s in side), inputs=tuple(u[s.start : s.stop - 1] for s in side))
-        for side in (learn, held)
-    )
-    return next(sides), next(sides)
+        learn.append((0, first, cut))
+        held.append((0, cut + reach, stop))
+    return data.stretches(learn), data.stretches(held)
 
 
 def _hold_out_stream(data: Stream, share: float, longest: int) -> tuple[Stream, Stream]:
