@@ -1,27 +1,18 @@
 """Runs of the sieve for tests of what people look at: reports, figures, files."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from koopsieve import (
-    BilinearModel,
     Constant,
     Embedding,
     Inputs,
     LeastSquares,
     Monomials,
-    ReprojectedModel,
     SpikeSlab,
     States,
     Trajectories,
-    compress,
-    embed_delays,
-    reduce,
     sift,
 )
-from koopsieve.evaluate import diagnose, judge, window_errors
-from koopsieve.sieve import Outcome, PathPoint, SievePath, choose
 from koopsieve.systems import HERON_QUADRATIC, random_thrust, surface_vehicle
 from koopsieve.systems.bench import SAMPLE_TIME, bench_record
 
@@ -62,87 +53,7 @@ def vehicle_result(samples=600, **options):
     return sift(train, dictionary, horizons=(1, 5, 20), test=test, steps=8, **options)
 
 
-def in_form(form, result=None):
-    """Return a result in another prediction form, fitted one step ahead by least squares."""
-    base = duffing_result(methods=False) if result is None else result
-    embedding, horizons = base.embedding, base.horizons
-    learn, held = (embed(duffing_trajectories(n, seed), embedding) for n, seed in ((600, 0), (300, 2)))
-    search = {"bilinear": _bilinear, "reprojected": _reprojected}[form]
-    outcome = search(learn, held, horizons)
-    data = base.judged.data
-    errors = judge(outcome.model, data, horizons)
-    outputs = tuple(i for i, name in enumerate(outcome.explanation.targets) if name in data.output_names)
-    return replace(
-        base,
-        outcome=outcome,
-        paths={**base.paths, form: outcome.path},
-        errors=errors,
-        diagnostics=diagnose(outcome.model, outcome.statistics, horizons, errors.nmse),
-        reduction=reduce(outcome.explanation.inclusion, outputs, 0.1),
-    )
-
-
-def embed(data, embedding):
-    return embed_delays(data, states=embedding.state_delays, inputs=embedding.input_delays)
-
-
-def _bilinear(learn, held, horizons):
-    phi = (States() + Constant() + Monomials(degree=2)).fit(learn)
-    statistics = compress(learn, phi.bilinear())
-
-    def fitted(kept):
-        small = phi.select(kept)
-        return BilinearModel.from_estimate(LeastSquares().identify(compress(learn, small.bilinear())), small)
-
-    sets = [np.arange(size) for size in (3, 5, phi.size)]
-    names = phi.names
-    path = _path("bilinear", sets, names, fitted, held, horizons)
-    kept = compress(learn, phi.select(path.retained).bilinear())
-    everything = fitted(np.arange(phi.size))
-    return Outcome(
-        path, path.choice.model, (everything, everything), phi.bilinear(), statistics, SpikeSlab().identify(kept)
-    )
-
-
-def _reprojected(learn, held, horizons):
-    phi = (States() + Constant() + Inputs() + Monomials(degree=3, of="states and inputs")).fit(learn)
-    statistics = compress(learn, phi)
-    points = np.concatenate([np.hstack([x[:-1], u]) for x, u in zip(learn.states, learn.inputs, strict=True)])
-    ahead = np.concatenate([x[1:, : learn.n_outputs] for x in learn.states])
-    values = phi.evaluate(points)
-    region = np.stack([points.min(axis=0), points.max(axis=0)])
-    order = _pursuit(values, ahead)
-
-    def fitted(kept):
-        small = phi.select(kept[kept < phi.size], kept[kept >= phi.size] - phi.size)
-        return ReprojectedModel(np.linalg.lstsq(small.evaluate(points), ahead, rcond=None)[0], small, region)
-
-    sets = [np.sort(order[:size]) for size in (2, 4, 6, 8, 12, len(order))]
-    path = _path("reprojected", sets, phi.regressors, fitted, held, horizons)
-    kept = path.retained
-    chosen = statistics.select(kept[kept < phi.size], kept[kept >= phi.size] - phi.size)
-    everything = fitted(np.arange(len(order)))
-    explanation = SpikeSlab().identify(chosen.only(chosen.outputs))
-    return Outcome(path, path.choice.model, (everything, everything), phi, statistics, explanation)
-
-
-def _pursuit(values, ahead):
-    """Return all columns, each time the one that correlates most with what is left; the output itself comes first."""
-    order = [0]
-    while len(order) < values.shape[1]:
-        chosen = values[:, order]
-        left = ahead - chosen @ np.linalg.lstsq(chosen, ahead, rcond=None)[0]
-        gain = np.abs(left.T @ values).max(axis=0) / np.linalg.norm(values, axis=0)
-        gain[order] = -1.0
-        order.append(int(np.argmax(gain)))
-    return order
-
-
-def _path(form, sets, names, fitted, held, horizons):
-    points = []
-    for kept in sets:
-        model = fitted(kept)
-        errors = window_errors(model, held, horizons)
-        points.append(PathPoint(kept, tuple(names[i] for i in kept), np.nan, errors, model, "least squares"))
-    chosen = choose(np.stack([point.errors.blocks for point in points]))
-    return SievePath(form, tuple(points), horizons, chosen, len(names))
+def in_form(form, names=("y", "u")):
+    """Sift in another prediction form."""
+    products = States() + Constant() + Inputs() + Monomials(degree=2, of="states and inputs")
+    return duffing_result(names, products if form == "reprojected" else None, methods=False, form=form)

@@ -12,17 +12,17 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(0.01234), number(12345678.0), number(float("inf"))
-    ('0.0123', '1.23·10⁷', '∞')
+    >>> number(-0.01234), number(12345678.0), number(float("inf"))
+    ('−0.0123', '1.23·10⁷', '∞')
     """
     if math.isnan(value):
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value == 0 or 1e-3 <= abs(value) < 1e5:
-        return f"{value:.3g}" if abs(value) < 1e3 else f"{value:.0f}"
+        return (f"{value:.3g}" if abs(value) < 1e3 else f"{value:.0f}").replace("-", "−")
     mantissa, exponent = f"{value:.2e}".split("e")
-    return f"{mantissa}·10{superscript(int(exponent))}"
+    return f"{mantissa.replace('-', '−')}·10{superscript(int(exponent))}"
 
 
 def superscript(value: int) -> str:
@@ -54,15 +54,15 @@ def per_cent(value: float) -> str:
 
     Examples
     --------
-    >>> per_cent(99.987), per_cent(87.34), per_cent(-250.0), per_cent(float("-inf"))
-    ('99.99 %', '87.3 %', '< −100 %', '< −100 %')
+    >>> per_cent(99.987), per_cent(87.34), per_cent(-0.01), per_cent(-250.0)
+    ('99.99 %', '87.3 %', '0.0 %', '< −100 %')
     """
     if math.isnan(value):
         return "–"
     if value < -100:
         return "< −100 %"
     digits = 2 if value > 99 else 1
-    return f"{value:.{digits}f} %".replace("-", "−")
+    return f"{round(value, digits) + 0.0:.{digits}f} %".replace("-", "−")  # adding zero makes −0 plain 0
 
 
 def steps(count: int) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, sorted_horizons
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, SquaredExponential, States
 from koopsieve.evaluate import diagnose, linear_baseline, persistence, window_errors
@@ -23,7 +23,20 @@ from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
 from koopsieve.parts import Data, Parts, possible_horizons, split
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve import BilinearSearch, FormSearch, LinearSearch, Outcome, Sieve, SievePath, Task, reduce
+from koopsieve.sieve import (
+    BilinearSearch,
+    FormSearch,
+    GraphSieve,
+    LinearSearch,
+    Outcome,
+    Reduction,
+    ReprojectedSearch,
+    Sieve,
+    SievePath,
+    SimulationSieve,
+    Task,
+    reduce,
+)
 from koopsieve.sieve.choice import simplest_as_good
 from koopsieve.sieve.forms.refits import default_refits
 from koopsieve.sieve.horizon import HorizonSieve
@@ -46,7 +59,7 @@ def sift(
     *,
     form: str = "linear",
     delays: Embedding | None = None,
-    sieve: Sieve | None = None,
+    sieve: Sieve | SimulationSieve | None = None,
     horizons: Sequence[int] = (1, 10, 50),
     validation: Data | float = 0.25,
     test: Data | float | None = None,
@@ -69,13 +82,14 @@ def sift(
     dictionary : Block or Dictionary, optional
         The candidates. A recipe is fitted to the learning part. Left out: states, a constant and up to a hundred
         kernels.
-    form : {"linear", "bilinear", "auto"}
+    form : {"linear", "bilinear", "reprojected", "auto"}
         How the model predicts. "auto" tries all and takes the simplest that is as good as the best on the validation
         windows.
     delays : Embedding, optional
         Past samples to add to the state; left out, the state is as in `data`.
     sieve : Sieve, optional
-        Gives the sets to choose from: `HorizonSieve()`, the default, or the paper's `GraphSieve()`.
+        Gives the sets to choose from: `HorizonSieve()`, the default of the linear and the bilinear form, or the paper's
+        `GraphSieve()`; `SimulationSieve()` in the reprojected form.
     horizons : sequence of int
         Steps ahead that matter: models are chosen and judged at these. Those longer than the data allow are left out
         with a warning.
@@ -112,7 +126,9 @@ def sift(
     KoopsieveError
         If the data are too short for the horizons, test data were sampled differently, or a setting makes no sense.
     """
-    wanted = _checked_horizons(horizons)
+    wanted = sorted_horizons(horizons)
+    if not wanted:
+        raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
     if steps < 2:
         raise KoopsieveError(f"A path has at least 2 steps. Got {steps}.")
     clock = _Clock()
@@ -126,26 +142,27 @@ def sift(
         task = Task(parts.learn, parts.validation, parts.windows, phi, wanted, steps, seed, executor, progress)
         searches = _searches(form, sieve, refits, stable, phi)
         outcomes = [search.search(task) for search in searches]
-        outcome = outcomes[simplest_as_good([one.path.choice.errors.blocks for one in outcomes])]
+        choices = [one.path.choice for one in outcomes]
+        outcome = outcomes[simplest_as_good([one.errors.blocks for one in choices], [one.runs for one in choices])]
         _check_nothing_chosen_blindly(parts, outcomes, searches)
     with clock.stage("baselines"):
         baselines = _baselines(parts, outcome, executor)
     with clock.stage("judge"):
         errors = parts.errors(outcome.model, outcome.path.choice.model, wanted)
+        if compare and outcome.path.form != LiftedModel.form:
+            raise KoopsieveError(f'compare needs form="linear". The form that was taken is {outcome.path.form!r}.')
         known = getattr(sieve, "identifier", None) if outcome.graph_decides and not parts.validated else None
         comparison = {
             name: _compared(method, outcome, parts, known is method) for name, method in (compare or {}).items()
         }
-        kept = outcome.statistics.select(outcome.path.retained)
-        diagnostics = diagnose(outcome.model, kept, wanted, errors.nmse)
-    explained = outcome.explanation
+        diagnostics = diagnose(outcome.model, outcome.kept, wanted, errors.nmse)
     return SieveResult(
         outcome=outcome,
         paths={one.path.form: one.path for one in outcomes},
         errors=errors,
         diagnostics=diagnostics,
         baselines=baselines,
-        reduction=reduce(explained.inclusion, _outputs(outcome), threshold),
+        reduction=_graph(outcome, threshold),
         judged=parts.judged,
         samples=parts.samples,
         seconds=clock.seconds,
@@ -176,14 +193,22 @@ def default_dictionary(data: Data) -> Block:
 
 
 def _searches(
-    form: str, sieve: Sieve | None, refits: Mapping[str, Identifier] | None, stable: bool, phi: Dictionary
+    form: str,
+    sieve: Sieve | SimulationSieve | None,
+    refits: Mapping[str, Identifier] | None,
+    stable: bool,
+    phi: Dictionary,
 ) -> list[FormSearch]:
     """Return the searches to run, the simplest form first."""
-    wanted = HorizonSieve() if sieve is None else sieve
+    simulated = sieve if isinstance(sieve, SimulationSieve) else SimulationSieve()
+    wanted = HorizonSieve() if sieve is None or isinstance(sieve, SimulationSieve) else sieve
     known: dict[str, FormSearch] = {
         "linear": LinearSearch(wanted, default_refits() if refits is None else refits, stable),
         "bilinear": BilinearSearch(wanted),
+        "reprojected": ReprojectedSearch(simulated),
     }
+    if form == "auto" and isinstance(sieve, GraphSieve):
+        return [known["linear"]]
     if form == "auto":
         return [known[name] for name in (known if phi.signals.inputs else ("linear",))]
     if form not in known:
@@ -235,23 +260,16 @@ def _judged_fit(
     return Fit(estimate, model, errors, diagnose(model, statistics, horizons, errors.nmse))
 
 
-def _outputs(outcome: Outcome) -> tuple[int, ...]:
-    """Return which targets of the explanation are the outputs."""
-    names = outcome.dictionary.signals.outputs
-    return tuple(i for i, name in enumerate(outcome.explanation.targets) if name in names)
+def _graph(outcome: Outcome, threshold: float) -> Reduction:
+    """Return the graph of the explanation: which target drives which.
 
-
-def _checked_horizons(horizons: Sequence[int]) -> tuple[int, ...]:
-    try:
-        given = list(horizons)
-    except TypeError:
-        raise KoopsieveError(
-            f"horizons must be a list of whole numbers, such as [1, 10, 50]. Got {horizons!r}."
-        ) from None
-    whole = all(isinstance(h, int | np.integer) and not isinstance(h, bool) and h >= 1 for h in given)
-    if not given or not whole:
-        raise KoopsieveError(f"horizons must be one or more whole numbers from 1, such as [1, 10, 50]. Got {given}.")
-    return tuple(sorted({int(h) for h in given}))
+    In the reprojected form the outputs are the only targets, and a regressor may stand at another place among the
+    regressors than its target among the targets.
+    """
+    found, outputs = outcome.explanation, outcome.dictionary.signals.outputs
+    among = {name: i for i, name in enumerate(found.regressors)}
+    rows = [found.inclusion[among[name]] if name in among else np.zeros(len(found.targets)) for name in found.targets]
+    return reduce(np.stack(rows), [i for i, name in enumerate(found.targets) if name in outputs], threshold)
 
 
 @dataclass(frozen=True)

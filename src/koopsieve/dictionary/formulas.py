@@ -8,7 +8,7 @@ from functools import singledispatch
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve._words import superscript
+from koopsieve._words import number, superscript
 from koopsieve.dictionary.dictionary import Dictionary
 from koopsieve.dictionary.kernels import Kernels, PeriodicKernels
 from koopsieve.dictionary.observables import Observables
@@ -94,8 +94,7 @@ def _where(family: Kernels, center: int, coordinates: Names) -> str:
 
 
 def _point(values: FloatArray, coordinates: Names) -> str:
-    pairs = zip(coordinates, values, strict=False)
-    return f"({', '.join(f'{name} {value:.3g}'.replace('-', '−') for name, value in pairs)})"
+    return f"({', '.join(f'{name} {number(value)}' for name, value in zip(coordinates, values, strict=False))})"
 
 
 def _wave(omega: FloatArray, phase: float, coordinates: Names) -> str:

@@ -11,6 +11,7 @@ from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray
 from koopsieve._words import number
 from koopsieve.data import Trajectories, embedded
+from koopsieve.evaluate.free_runs import free_run
 from koopsieve.evaluate.metrics import horizon_nmse
 from koopsieve.model import Model
 
@@ -67,11 +68,3 @@ def simulation_rmse(model: Model, data: Trajectories, truth: Trajectories | None
         count += len(run)
     rmse = np.sqrt(np.where(np.isnan(total), np.inf, total) / max(count, 1))
     return dict(zip(model.output_names, map(float, rmse), strict=True))
-
-
-def free_run(model: Model, state: FloatArray, acting: FloatArray) -> FloatArray:
-    """Return the outputs of a run from one state with all delays, one row per row of inputs."""
-    found = np.empty((len(acting), len(model.output_names)))
-    for k, carried in enumerate(model.steps(model.start(state[None]), (u[None] for u in acting))):
-        found[k] = model.read(carried)[0]
-    return found

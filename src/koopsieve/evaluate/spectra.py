@@ -50,9 +50,20 @@ class Spectrum:
             return np.where(modulus < 1, -self.dt / np.log(modulus), np.inf)
 
 
-def spectrum(model: Model, trajectories: Trajectories) -> Spectrum:
-    """Return the spectrum of A, or of the step linearised at the mean state for a form that is not linear."""
+def spectrum(model: Model, trajectories: Trajectories, residuals: bool = True) -> Spectrum:
+    """Return the spectrum of A, or of the step linearised at the mean state for a form that is not linear.
+
+    Parameters
+    ----------
+    model : Model
+    trajectories : Trajectories
+        Where the residuals are measured, and of which the mean is taken.
+    residuals : bool
+        Whether to measure residuals, which lifts all the data.
+    """
     data = embedded(trajectories, model.signals.embedding)
+    if isinstance(model, LiftedModel) and not residuals:
+        return Spectrum("A", model.eigenvalues, None, model.dt)
     if isinstance(model, LiftedModel):
         values, left = _left_eigenvectors(model.A)
         return Spectrum("A", values, _residuals(model, data, values, left), model.dt)

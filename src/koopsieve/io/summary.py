@@ -19,6 +19,7 @@ from koopsieve.evaluate import Errors
 from koopsieve.evaluate.residuals import Correlation, ResidualTests, residual_tests
 from koopsieve.evaluate.spectra import Spectrum, spectrum
 from koopsieve.identify import Estimate
+from koopsieve.model import BilinearModel
 from koopsieve.model.terms import output_terms
 from koopsieve.sieve import SievePath
 from koopsieve.sieve.result import LINEAR, PERSISTENCE, SieveResult
@@ -86,7 +87,7 @@ def _what_was_kept(result: SieveResult) -> dict[str, Any]:
 def _coefficients(result: SieveResult) -> list[dict[str, Any]]:
     """Return every term of the model with its formula, and what it adds to each output one step ahead."""
     model, terms = result.model, output_terms(result.model)
-    texts = {**formulas(model.dictionary.bilinear()), **formulas(model.dictionary)}
+    texts = formulas(model.dictionary.bilinear() if isinstance(model, BilinearModel) else model.dictionary)
     probability = _probabilities(result.explanation)
     return [
         {
@@ -183,6 +184,8 @@ def _correlation(found: Correlation) -> dict[str, Any]:
         "largest": found.largest,
         "lag": found.worst,
         "limit": found.limit,
+        "lags": found.lags,
+        "values": found.value,
     }
 
 
@@ -205,6 +208,7 @@ def path_entry(path: SievePath) -> dict[str, Any]:
         "chosen": path.chosen,
         "nmse": path.error,
         "standard_error": path.standard_error,
+        "free_runs": [np.median(point.runs) for point in path.points],
         "elbo": path.elbo,
         "refit": [point.refit for point in path.points],
         "status": [point.status for point in path.points],

@@ -41,7 +41,7 @@ def plot_eigenvalues(given: Sifted, axes: Axes | None = None) -> Axes:
     }
     everything = result.baselines[EVERYTHING].model
     for name, model in (("everything", everything), ("sifted", result.model)):
-        found = spectrum(model, result.judged.data)
+        found = spectrum(model, result.judged.data, residuals=False)
         values = found.values[np.isfinite(found.values)]
         far = np.abs(values) > _REACH
         near, edge = values[~far], values[far] / np.abs(values[far]) * _REACH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from koopsieve._types import FloatArray, IndexArray
 from koopsieve._words import number, steps
 from koopsieve.evaluate import WindowErrors
 from koopsieve.model import Model
-from koopsieve.sieve.choice import log_errors
+from koopsieve.sieve.choice import choose, log_errors
 
 SMALL_SHARE = 0.25  # a choice that keeps more than this share of the candidates says why
 
@@ -30,6 +31,8 @@ class PathPoint(Shown):
         The sieve's bound of the evidence for it; nan where there is none.
     errors : WindowErrors
         On the validation windows.
+    runs : array, shape (number of runs,)
+        Errors of free runs along the validation data: see `simulation_errors`.
     model : Model
         Fitted to the learning part alone, as it was judged.
     refit : str
@@ -42,6 +45,7 @@ class PathPoint(Shown):
     names: tuple[str, ...]
     elbo: float
     errors: WindowErrors
+    runs: FloatArray
     model: Model
     refit: str
     status: str = ""
@@ -54,6 +58,11 @@ class PathPoint(Shown):
     def _facts(self) -> Facts:
         errors = ", ".join(number(error) for error in self.errors.error)
         return {"kept": str(self.size), "refit": self.refit, "validation NMSE": errors}
+
+
+def chosen_point(points: Sequence[PathPoint]) -> int:
+    """Return the index of the smallest point that is as good as the best: see `choose`."""
+    return choose(np.stack([point.errors.blocks for point in points]), np.stack([point.runs for point in points]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime, check_grad
+from scipy.optimize import approx_fprime, check_grad, minimize
 
 from koopsieve import (
     HorizonLeastSquares,
@@ -17,6 +17,7 @@ from koopsieve import (
 )
 from koopsieve.data import Trajectories
 from koopsieve.identify import Status
+from koopsieve.identify.horizon_least_squares import horizon_least_squares as method
 from koopsieve.identify.horizon_least_squares.loss import (
     HorizonLoss,
     output_maps,
@@ -142,8 +143,13 @@ def test_the_status_is_what_the_optimiser_says():
 
 def test_an_optimiser_that_gives_up_is_reported(monkeypatch):
     _, _, statistics = prepared()
-    uphill = np.ones_like  # a gradient of the wrong sign: no step along it lowers the loss
-    monkeypatch.setattr(HorizonLoss, "__call__", lambda self, flat: (float(-flat.sum()), uphill(flat)))
+
+    def gives_up(*args, **kwargs):
+        end = minimize(*args, **kwargs)
+        end.success, end.status = False, 2  # how L-BFGS-B says that its line search failed
+        return end
+
+    monkeypatch.setattr(method, "minimize", gives_up)
     found = HorizonLeastSquares().identify(statistics)
     assert set(found.status) == {Status.STALLED}
     assert not found.settled

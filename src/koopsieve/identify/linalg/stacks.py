@@ -56,6 +56,8 @@ def inverse_root(L: FloatArray) -> FloatArray:
 
 def inverse(L: FloatArray) -> FloatArray:
     """Turn the factors into (LLᵀ)⁻¹."""
+    if L.shape[1] == 0:  # which LAPACK refuses
+        return L
     for factor in L:
         lapack.dpotri(factor.T, lower=0, overwrite_c=1)
     np.copyto(L, L.transpose(0, 2, 1), where=~np.tri(L.shape[1], dtype=bool))

@@ -10,15 +10,14 @@ import numpy as np
 
 from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate import window_errors
+from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify import Identifier, LeastSquares, SpikeSlab
 from koopsieve.model import BilinearModel
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve.choice import choose
 from koopsieve.sieve.forms.search import FormSearch, Outcome, Task, compressed, filled
 from koopsieve.sieve.horizon import HorizonSieve
-from koopsieve.sieve.path import PathPoint, SievePath
+from koopsieve.sieve.path import PathPoint, SievePath, chosen_point
 from koopsieve.sieve.protocol import Candidate, Sieve
 
 MAX_REGRESSORS = 800  # observables, inputs and their products; sets that need more are not tried
@@ -63,7 +62,7 @@ class BilinearSearch(FormSearch):
                 self._point(candidate, learned, phi, wide, union, task)
                 for candidate in task.progress(candidates, "Refitting", len(candidates))
             )
-            chosen = choose(np.stack([point.errors.blocks for point in points]))
+            chosen = chosen_point(points)
             kept = points[chosen].retained
             small = bilinear_subset(both, np.searchsorted(union, kept), wide)
             everything = tuple(
@@ -75,6 +74,7 @@ class BilinearSearch(FormSearch):
             everything=(everything[0], everything[1]),
             dictionary=phi,
             statistics=both,
+            kept=small,
             explanation=self.explain.identify(small),
         )
 
@@ -102,7 +102,8 @@ class BilinearSearch(FormSearch):
         model = BilinearModel.from_estimate(self.refit.identify(small), phi.select(kept))
         errors = window_errors(model, task.windows, task.horizons)
         names = tuple(phi.names[i] for i in kept)
-        return PathPoint(kept, names, candidate.elbo, errors, model, "least squares")
+        runs = simulation_errors(model, task.windows)
+        return PathPoint(kept, names, candidate.elbo, errors, runs, model, "least squares")
 
 
 def bilinear_subset(statistics: RegressionStatistics, kept: IndexArray, wide: Dictionary) -> RegressionStatistics:

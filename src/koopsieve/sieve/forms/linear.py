@@ -10,15 +10,15 @@ import numpy as np
 
 from koopsieve._types import IndexArray
 from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate import simulation_errors
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.model import LiftedModel
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve.choice import choose
 from koopsieve.sieve.forms.refits import Refitted, Refitter, default_refits
 from koopsieve.sieve.forms.search import FormSearch, Outcome, Task, compressed, filled
 from koopsieve.sieve.horizon import HorizonSieve
-from koopsieve.sieve.path import PathPoint, SievePath
+from koopsieve.sieve.path import PathPoint, SievePath, chosen_point
 from koopsieve.sieve.protocol import Candidate, Sieve
 
 
@@ -56,10 +56,11 @@ class LinearSearch(FormSearch):
                 refitter(learned.select(candidate.retained), phi.select(candidate.retained))
                 for candidate in task.progress(candidates, "Refitting", len(candidates))
             ]
-            points = tuple(_point(candidate, fit, learned) for candidate, fit in zip(candidates, fits, strict=True))
-            chosen = choose(np.stack([point.errors.blocks for point in points]))
+            points = tuple(_point(one, fit, learned, task) for one, fit in zip(candidates, fits, strict=True))
+            chosen = chosen_point(points)
             kept = points[chosen].retained
-            model, status = refitter.again(fits[chosen], both.select(kept), phi.select(kept))
+            small = both.select(kept)
+            model, status = refitter.again(fits[chosen], small, phi.select(kept))
         whole = getattr(candidates[chosen], "estimate", None)  # a sieve that decides by the graph shows its own
         return Outcome(
             path=SievePath(self.form, points, task.horizons, chosen, phi.size),
@@ -68,7 +69,8 @@ class LinearSearch(FormSearch):
             everything=(_least_squares(learned, task), _least_squares(both, task)),
             dictionary=phi,
             statistics=both,
-            explanation=whole if isinstance(whole, Estimate) else self.explain.identify(both.select(kept)),
+            kept=small,
+            explanation=whole if isinstance(whole, Estimate) else self.explain.identify(small),
             graph_decides=isinstance(whole, Estimate),
         )
 
@@ -94,9 +96,12 @@ def with_plain_linear(candidates: Sequence[Candidate], phi: Dictionary) -> tuple
     return tuple(sorted([*candidates, PlainLinear(plain)], key=lambda candidate: len(candidate.retained)))
 
 
-def _point(candidate: Candidate, fit: Refitted, statistics: RegressionStatistics) -> PathPoint:
-    names = tuple(statistics.observables[i] for i in candidate.retained)
-    return PathPoint(candidate.retained, names, candidate.elbo, fit.errors, fit.model, fit.refit, fit.status)
+def _point(candidate: Candidate, fit: Refitted, statistics: RegressionStatistics, task: Task) -> PathPoint:
+    names, runs = (
+        tuple(statistics.observables[i] for i in candidate.retained),
+        simulation_errors(fit.model, task.windows),
+    )
+    return PathPoint(candidate.retained, names, candidate.elbo, fit.errors, runs, fit.model, fit.refit, fit.status)
 
 
 def _least_squares(statistics: RegressionStatistics, task: Task) -> LiftedModel:

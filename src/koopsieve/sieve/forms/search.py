@@ -69,8 +69,8 @@ class Outcome(Shown):
         All candidates, one-step least squares: learned from the learning part, and from both.
     dictionary : Dictionary
         The candidates.
-    statistics : RegressionStatistics
-        Of learning and validation data, for all candidates.
+    statistics, kept : RegressionStatistics
+        Of learning and validation data, for all candidates and for those kept.
     explanation : Estimate
         Spike and slab: what drives what. On the kept set, or on all candidates where the graph decided.
     graph_decides : bool
@@ -84,6 +84,7 @@ class Outcome(Shown):
     everything: tuple[Model, Model]
     dictionary: Dictionary
     statistics: RegressionStatistics
+    kept: RegressionStatistics
     explanation: Estimate
     graph_decides: bool = False
     status: str = ""

@@ -1,18 +1,19 @@
-"""What was kept and why: every observable with its strongest chain of dependencies to an output."""
+"""What drives the outputs, and through what: every observable with its strongest chain of dependencies to an output."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from koopsieve.report.words import probability
+from koopsieve._words import probability
+from koopsieve.model import ReprojectedModel
 from koopsieve.sieve import strength
-from koopsieve.workflow import SieveResult
+from koopsieve.sieve.result import SieveResult
 
 
 @dataclass(frozen=True)
 class Row:
-    """One observable in the table of what was kept and why; `acts` sums its inclusion over the retained targets."""
+    """One observable; `acts` sums its inclusion over the targets that an output depends on."""
 
     index: int
     name: str
@@ -23,12 +24,15 @@ class Row:
     retained: bool
 
 
-def kept_and_why(result: SieveResult) -> list[Row]:
-    """Return all observables, the most firmly kept first, each with its strongest path to an output.
+def chains(result: SieveResult) -> list[Row]:
+    """Return the observables of the explanation, the strongest first, each with its strongest path to an output.
 
-    Of equally firm ones those nearer to an output come first, then those that act on more of what is kept.
+    Of equally strong ones those nearer to an output come first, then those that act on more. In the reprojected form
+    terms drive the outputs directly, and there are no chains.
     """
-    names, inclusion = result.dictionary.names, result.found.inclusion
+    if result.form == ReprojectedModel.form:
+        return []
+    names, inclusion = result.explanation.targets, result.explanation.inclusion
     found, kept = strength(inclusion, result.reduction.outputs), set(result.reduction.retained.tolist())
     outputs = set(result.reduction.outputs)
     acts = inclusion[: len(names), result.reduction.retained].sum(axis=1)
