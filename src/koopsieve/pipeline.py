@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, sorted_horizons
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, SquaredExponential, States
 from koopsieve.evaluate import diagnose, linear_baseline, persistence, window_errors
@@ -26,12 +26,14 @@ from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve import (
     BilinearSearch,
     FormSearch,
+    GraphSieve,
     LinearSearch,
     Outcome,
     Reduction,
     ReprojectedSearch,
     Sieve,
     SievePath,
+    SimulationSieve,
     Task,
     reduce,
 )
@@ -57,7 +59,7 @@ def sift(
     *,
     form: str = "linear",
     delays: Embedding | None = None,
-    sieve: Sieve | None = None,
+    sieve: Sieve | SimulationSieve | None = None,
     horizons: Sequence[int] = (1, 10, 50),
     validation: Data | float = 0.25,
     test: Data | float | None = None,
@@ -80,13 +82,14 @@ def sift(
     dictionary : Block or Dictionary, optional
         The candidates. A recipe is fitted to the learning part. Left out: states, a constant and up to a hundred
         kernels.
-    form : {"linear", "bilinear", "auto"}
+    form : {"linear", "bilinear", "reprojected", "auto"}
         How the model predicts. "auto" tries all and takes the simplest that is as good as the best on the validation
         windows.
     delays : Embedding, optional
         Past samples to add to the state; left out, the state is as in `data`.
     sieve : Sieve, optional
-        Gives the sets to choose from: `HorizonSieve()`, the default, or the paper's `GraphSieve()`.
+        Gives the sets to choose from: `HorizonSieve()`, the default of the linear and the bilinear form, or the paper's
+        `GraphSieve()`; `SimulationSieve()` in the reprojected form.
     horizons : sequence of int
         Steps ahead that matter: models are chosen and judged at these. Those longer than the data allow are left out
         with a warning.
@@ -123,7 +126,9 @@ def sift(
     KoopsieveError
         If the data are too short for the horizons, test data were sampled differently, or a setting makes no sense.
     """
-    wanted = _checked_horizons(horizons)
+    wanted = sorted_horizons(horizons)
+    if not wanted:
+        raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
     if steps < 2:
         raise KoopsieveError(f"A path has at least 2 steps. Got {steps}.")
     clock = _Clock()
@@ -144,6 +149,8 @@ def sift(
         baselines = _baselines(parts, outcome, executor)
     with clock.stage("judge"):
         errors = parts.errors(outcome.model, outcome.path.choice.model, wanted)
+        if compare and outcome.path.form != LiftedModel.form:
+            raise KoopsieveError(f'compare needs form="linear". The form that was taken is {outcome.path.form!r}.')
         known = getattr(sieve, "identifier", None) if outcome.graph_decides and not parts.validated else None
         comparison = {
             name: _compared(method, outcome, parts, known is method) for name, method in (compare or {}).items()
@@ -186,15 +193,22 @@ def default_dictionary(data: Data) -> Block:
 
 
 def _searches(
-    form: str, sieve: Sieve | None, refits: Mapping[str, Identifier] | None, stable: bool, phi: Dictionary
+    form: str,
+    sieve: Sieve | SimulationSieve | None,
+    refits: Mapping[str, Identifier] | None,
+    stable: bool,
+    phi: Dictionary,
 ) -> list[FormSearch]:
     """Return the searches to run, the simplest form first."""
-    wanted = HorizonSieve() if sieve is None else sieve
+    simulated = sieve if isinstance(sieve, SimulationSieve) else SimulationSieve()
+    wanted = HorizonSieve() if sieve is None or isinstance(sieve, SimulationSieve) else sieve
     known: dict[str, FormSearch] = {
         "linear": LinearSearch(wanted, default_refits() if refits is None else refits, stable),
         "bilinear": BilinearSearch(wanted),
-        "reprojected": ReprojectedSearch(),
+        "reprojected": ReprojectedSearch(simulated),
     }
+    if form == "auto" and isinstance(sieve, GraphSieve):
+        return [known["linear"]]
     if form == "auto":
         return [known[name] for name in (known if phi.signals.inputs else ("linear",))]
     if form not in known:
@@ -256,19 +270,6 @@ def _graph(outcome: Outcome, threshold: float) -> Reduction:
     among = {name: i for i, name in enumerate(found.regressors)}
     rows = [found.inclusion[among[name]] if name in among else np.zeros(len(found.targets)) for name in found.targets]
     return reduce(np.stack(rows), [i for i, name in enumerate(found.targets) if name in outputs], threshold)
-
-
-def _checked_horizons(horizons: Sequence[int]) -> tuple[int, ...]:
-    try:
-        given = list(horizons)
-    except TypeError:
-        raise KoopsieveError(
-            f"horizons must be a list of whole numbers, such as [1, 10, 50]. Got {horizons!r}."
-        ) from None
-    whole = all(isinstance(h, int | np.integer) and not isinstance(h, bool) and h >= 1 for h in given)
-    if not given or not whole:
-        raise KoopsieveError(f"horizons must be one or more whole numbers from 1, such as [1, 10, 50]. Got {given}.")
-    return tuple(sorted({int(h) for h in given}))
 
 
 @dataclass(frozen=True)

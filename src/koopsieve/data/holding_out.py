@@ -31,8 +31,9 @@ STREAM_PARTS = 64  # pieces that a stream is cut into
 def hold_out(data: Data, share: float, longest: int) -> tuple[Data, Data]:
     """Return what to learn from, and about `share` of the data held out.
 
-    Of several episodes each goes whole to one side, those held out spread evenly over the others. A single one is cut
-    into up to four pieces and the end of each is held out.
+    Of many episodes each goes whole to one side, those held out spread evenly over the others. Where there are too few
+    to give about that share, each is cut into pieces and the end of every piece is held out: up to four pieces of all
+    episodes together.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def hold_out(data: Data, share: float, longest: int) -> tuple[Data, Data]:
     check_fraction(share)
     if isinstance(data, Stream):
         return _hold_out_stream(data, share, longest)
-    if len(data) > 1:
+    if len(data) * share >= 1:
         held = spread_choice([len(u) for u in data.inputs], share)
         return data.subset(np.setdiff1d(np.arange(len(data)), held)), data.subset(held)
     return _hold_out_stretches(data, share, longest)
@@ -73,22 +74,32 @@ def spread_choice(lengths: Sequence[int], share: float) -> list[int]:
 
 
 def _hold_out_stretches(data: Trajectories, share: float, longest: int) -> tuple[Trajectories, Trajectories]:
-    x, u, reach = data.states[0], data.inputs[0], data.embedding.lost
-    wanted = WINDOWS_PER_STRETCH * (longest + 1)
-    pieces = int(np.clip(share * len(x) // (wanted + reach), 1, MAX_STRETCHES))
-    borders = np.linspace(0, len(x), pieces + 1).astype(int).tolist()
-    learn: list[slice] = []
-    held: list[slice] = []
-    for number, (start, stop) in enumerate(pairwise(borders)):
-        first = start + (reach if number else 0)  # delays must not reach over a cut
-        cut = first + cut_within(stop - first, 1 - share, reach)
-        learn.append(slice(first, cut))
-        held.append(slice(cut + reach, stop))
-    sides = (
-        replace(data, states=tuple(x[s] for s in side), inputs=tuple(u[s.start : s.stop - 1] for s in side))
-        for side in (learn, held)
-    )
-    return next(sides), next(sides)
+    """Cut every episode into pieces and hold the end of each out; episodes that are too short are learned from."""
+    reach, least = data.embedding.lost, WINDOWS_PER_STRETCH * (longest + 1)
+    learn: list[tuple[int, slice]] = []
+    held: list[tuple[int, slice]] = []
+    shortest = 2 * (reach + 2)
+    for episode, x in enumerate(data.states):
+        if len(x) < shortest and len(data) > 1:
+            learn.append((episode, slice(0, len(x))))
+            continue
+        pieces = int(np.clip(share * len(x) // (least + reach), 1, max(1, MAX_STRETCHES // len(data))))
+        for number, (start, stop) in enumerate(pairwise(np.linspace(0, len(x), pieces + 1).astype(int).tolist())):
+            first = start + (reach if number else 0)  # delays must not reach over a cut
+            cut = first + cut_within(stop - first, 1 - share, reach)
+            learn.append((episode, slice(first, cut)))
+            held.append((episode, slice(cut + reach, stop)))
+    if not held:
+        raise KoopsieveError(
+            f"No episode is long enough to be split in two. Expected at least {shortest} samples in one."
+        )
+    return _stretches_of(data, learn), _stretches_of(data, held)
+
+
+def _stretches_of(data: Trajectories, stretches: Sequence[tuple[int, slice]]) -> Trajectories:
+    states = tuple(data.states[episode][rows] for episode, rows in stretches)
+    inputs = tuple(data.inputs[episode][rows.start : rows.stop - 1] for episode, rows in stretches)
+    return replace(data, states=states, inputs=inputs)
 
 
 def _hold_out_stream(data: Stream, share: float, longest: int) -> tuple[Stream, Stream]:

@@ -8,6 +8,7 @@ from koopsieve.sieve.horizon import HorizonEstimate, HorizonSieve
 from koopsieve.sieve.path import PathPoint, SievePath
 from koopsieve.sieve.protocol import Candidate, Sieve
 from koopsieve.sieve.reduction import Reduction, reduce
+from koopsieve.sieve.simulation import SimulationSieve
 from koopsieve.sieve.strength import Strength, strength
 from koopsieve.sieve.thresholded import coefficient_count, controllable_subspace, thresholded
 
@@ -26,6 +27,7 @@ __all__ = [
     "ReprojectedSearch",
     "Sieve",
     "SievePath",
+    "SimulationSieve",
     "Strength",
     "SweptGraphSieve",
     "Task",

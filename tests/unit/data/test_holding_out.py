@@ -40,6 +40,14 @@ def test_a_long_record_is_held_out_in_several_places_and_a_short_one_at_its_end(
     assert numbers(held)[0] == 225
 
 
+def test_few_episodes_are_each_cut_so_that_the_share_is_right():
+    data = Trajectories.from_arrays([counted(900)[0], counted(1100, 5000)[0], counted(3, 9000)[0]])
+    learn, held = hold_out(data, 0.25, 5)
+    assert numbers(held).size == pytest.approx(500, abs=10)
+    assert numbers(held).min() < 900 < 5000 < numbers(held).max() < 9000
+    assert not set(numbers(learn)) & set(numbers(held))
+
+
 def test_delays_do_not_reach_over_a_cut():
     data = embed_delays(Trajectories.from_arrays(*counted(4000)), states=3, inputs=2)
     learn, held = hold_out(data, 0.25, 5)
@@ -50,7 +58,7 @@ def test_delays_do_not_reach_over_a_cut():
 
 @pytest.mark.parametrize(
     ("lengths", "share", "held"),
-    [([10] * 8, 0.25, [1, 5]), ([10, 10], 0.25, [1]), ([10, 10], 0.9, [1]), ([10] * 20, 0.1, [4, 14])],
+    [([10] * 8, 0.25, [1, 5]), ([10, 10], 0.5, [0]), ([10, 10], 0.9, [1]), ([10] * 20, 0.1, [4, 14])],
 )
 def test_whole_episodes_are_held_out_evenly_spread(lengths, share, held):
     chosen = spread_choice(lengths, share)
