@@ -18,6 +18,7 @@ from koopsieve.plots import (
     save_figure,
 )
 from koopsieve.plots.examples import examples
+from koopsieve.plots.figure import draw_errors
 from koopsieve.sieve.views import contenders
 from tests.runs import duffing_result, duffing_trajectories
 
@@ -71,8 +72,17 @@ def test_a_model_that_diverged_is_cut_and_marked(small_result):
     np.testing.assert_array_equal(np.isnan(line.get_ydata()), [False, True])
     marks = [line for line in axes.get_lines() if line.get_gid() == "diverged"]
     np.testing.assert_array_equal(marks[0].get_xdata(), [10])
-    assert "▲ diverged" in [text.get_text() for text in axes.texts]
+    assert "diverged" in [text.get_text() for text in axes.get_legend().get_texts()]
     assert axes.get_ylim()[1] < 1e3
+
+
+def test_marks_of_several_that_diverged_do_not_hide_each_other():
+    axes = new_axes()
+    for _ in range(3):
+        draw_errors(axes, [1, 10], [0.1, np.inf], "model")
+    marks = [line for line in axes.get_lines() if line.get_gid() == "diverged"]
+    places = [line.get_transform().transform((10, 0.975))[0] for line in marks]
+    assert np.diff(sorted(places)).min() > 5
 
 
 def test_a_prediction_that_leaves_the_picture_is_cut_and_marked(small_result):
