@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from koopsieve.regression.statistics import RegressionStatistics
 
 KIND = "koopsieve statistics"
-VERSION = 2
-_FIELDS = ("R", "S", "leftover", "rows")
+VERSION = 3
+_FIELDS = ("R", "S", "leftover_products", "rows")
 
 
 def save_statistics(path: str | os.PathLike[str], statistics: RegressionStatistics) -> None:
@@ -65,10 +65,12 @@ def _arrays(prefix: str, factor: TriangularFactor) -> dict[str, NDArray[Any]]:
 
 
 def _factor(prefix: str, arrays: Arrays, p: int, q: int) -> TriangularFactor:
-    R, S, leftover, rows = (arrays[f"{prefix}.{name}"] for name in _FIELDS)
-    shapes = [values.shape for values in (R, S, leftover, rows)]
-    if shapes != [(p, p), (p, q), (q,), ()] or any(v.dtype != np.float64 for v in (R, S, leftover, rows)):
+    values = R, S, left, rows = [arrays[f"{prefix}.{name}"] for name in _FIELDS]
+    shapes = [one.shape for one in values]
+    if shapes != [(p, p), (p, q), (q, q), ()] or any(one.dtype != np.float64 for one in values):
         raise KoopsieveError(f"Its arrays do not belong to {p} regressors and {q} targets: they have shapes {shapes}.")
-    if not all(np.isfinite(v).all() for v in (R, S, leftover, rows)) or np.tril(R, -1).any() or (leftover < 0).any():
+    squares = np.diagonal(left)
+    possible = (squares >= 0).all() and np.allclose(left, left.T, atol=1e-9 * squares.max(initial=0.0))
+    if not all(np.isfinite(one).all() for one in values) or np.tril(R, -1).any() or not possible:
         raise KoopsieveError("Its arrays are not a triangular factor of any data.")
-    return TriangularFactor(R, S, leftover, float(rows))
+    return TriangularFactor(R, S, left, float(rows))

@@ -47,11 +47,10 @@ class HorizonStatistics:
     def at(self, horizon: int) -> TriangularFactor:
         """Return the factor of the regression at one horizon: L + l·h regressors, one target per output."""
         first = self.horizons.index(horizon) * len(self.outputs)
-        columns = slice(first, first + len(self.outputs))
         p = len(self.observables) + len(self.inputs) * horizon
-        beyond = self.factor.S[p:, columns]
-        leftover = self.factor.leftover[columns] + np.einsum("ij,ij->j", beyond, beyond)
-        return TriangularFactor(self.factor.R[:p, :p], self.factor.S[:p, columns], leftover, self.factor.rows)
+        factor = self.factor.only(np.arange(first, first + len(self.outputs)))
+        left = factor.leftover_products + factor.S[p:].T @ factor.S[p:]
+        return TriangularFactor(factor.R[:p, :p], factor.S[:p], left, factor.rows)
 
     def merge(self, other: HorizonStatistics) -> HorizonStatistics:
         """Return the statistics of both data sets together."""
@@ -165,8 +164,9 @@ class RegressionStatistics:
     def only(self, targets: ArrayLike) -> RegressionStatistics:
         """Return the regressions of some observables on all of them: targets are independent of each other."""
         chosen = np.asarray(targets, dtype=np.intp)
-        factor = replace(self.factor, S=self.factor.S[:, chosen], leftover=self.factor.leftover[chosen])
-        return SomeTargets(factor, _pick(self.observables, chosen), self.drives, every=self.regressors)
+        return SomeTargets(
+            self.factor.only(chosen), _pick(self.observables, chosen), self.drives, every=self.regressors
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one .npz file of arrays and JSON, whole or not at all.

@@ -32,6 +32,10 @@ def assert_same(factor, other, tolerance=1e-12):
     np.testing.assert_allclose(factor.R, other.R, atol=tolerance * scale)
     np.testing.assert_allclose(factor.S, other.S, atol=tolerance * max(np.abs(other.S).max(initial=0), 1))
     np.testing.assert_allclose(factor.leftover, other.leftover, rtol=1e-10, atol=tolerance)
+    largest = np.abs(other.leftover_products).max(initial=0)
+    np.testing.assert_allclose(
+        factor.leftover_products, other.leftover_products, rtol=1e-10, atol=tolerance * (1 + largest)
+    )
     assert factor.rows == other.rows
 
 
@@ -44,9 +48,8 @@ def test_chunks_equal_one_qr(chunk_rows, inputs):
     Q, R = np.linalg.qr(design)
     signs = np.sign(np.diag(R))[:, None]
     statistics = compress(data, phi, chunk_rows=chunk_rows)
-    reference = TriangularFactor(
-        signs * R, signs * (Q.T @ targets), ((targets - Q @ (Q.T @ targets)) ** 2).sum(axis=0), len(design)
-    )
+    rest = targets - Q @ (Q.T @ targets)
+    reference = TriangularFactor(signs * R, signs * (Q.T @ targets), rest.T @ rest, len(design))
     assert_same(statistics.factor, reference)
     assert statistics.regressors == phi.names + data.input_names
     assert statistics.ahead is None

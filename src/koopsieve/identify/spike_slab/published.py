@@ -69,7 +69,7 @@ class PublishedSpikeSlab:
         with np.errstate(all="ignore"):  # diverging targets overflow; they are stopped and reported by their status
             result = settle(
                 start=self.init(factor),
-                step=lambda state, open_: self.step(_take(factor, open_), state),
+                step=lambda state, open_: self.step(factor.only(open_), state),
                 converged=self.converged,
                 targets=targets,
                 max_sweeps=self.max_sweeps,
@@ -141,7 +141,3 @@ class PublishedSpikeSlab:
 def _power(gap: FloatArray) -> FloatArray:
     power: FloatArray = np.einsum("ij,ij->j", gap, gap)
     return power
-
-
-def _take(factor: TriangularFactor, targets: np.ndarray) -> TriangularFactor:
-    return TriangularFactor(factor.R, factor.S[:, targets], factor.leftover[targets], factor.rows)
