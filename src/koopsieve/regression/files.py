@@ -32,6 +32,8 @@ def save_statistics(path: str | os.PathLike[str], statistics: RegressionStatisti
         "ahead": None,
     }
     arrays = _arrays("one_step", statistics.factor)
+    if statistics.region is not None:
+        arrays["region"] = statistics.region
     if ahead is not None:
         header["ahead"] = {"outputs": ahead.outputs, "horizons": ahead.horizons}
         arrays |= _arrays("ahead", ahead.factor)
@@ -51,13 +53,21 @@ def _build(header: dict[str, Any], arrays: Arrays) -> RegressionStatistics:
     L, inputs = len(observables), signals.acting
     factor = _factor("one_step", arrays, L + len(drives), L)
     increasing_indices("outputs", known, L)
+    region = _region(arrays, len(signals.state_names) + len(inputs))
     if header["ahead"] is None:
-        return RegressionStatistics(factor, observables, drives, None, known, signals)
+        return RegressionStatistics(factor, observables, drives, None, known, signals, region)
     outputs = tuple(map(str, header["ahead"]["outputs"]))
     horizons = tuple(int(h) for h in header["ahead"]["horizons"])
     further = _factor("ahead", arrays, L + len(inputs) * horizons[-1], len(outputs) * len(horizons))
     ahead = HorizonStatistics(further, observables, inputs, outputs, horizons)
-    return RegressionStatistics(factor, observables, drives, ahead, known, signals)
+    return RegressionStatistics(factor, observables, drives, ahead, known, signals, region)
+
+
+def _region(arrays: Arrays, columns: int) -> NDArray[Any] | None:
+    region = arrays.get("region")
+    if region is not None and (region.shape != (2, columns) or not (region[0] <= region[1]).all()):
+        raise KoopsieveError(f"Its region does not hold least and largest values of {columns} states and inputs.")
+    return region
 
 
 def _arrays(prefix: str, factor: TriangularFactor) -> dict[str, NDArray[Any]]:

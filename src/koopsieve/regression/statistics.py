@@ -87,6 +87,8 @@ class RegressionStatistics:
         Which observables are the measured outputs themselves.
     signals : Signals
         Names, sample time and delays of the data.
+    region : array, shape (2, n + l), optional
+        Least and largest value of every state and acting input in the data; not known of statistics made by hand.
     """
 
     factor: TriangularFactor
@@ -95,6 +97,7 @@ class RegressionStatistics:
     ahead: HorizonStatistics | None = None
     outputs: tuple[int, ...] = ()
     signals: Signals = field(default_factory=Signals)
+    region: FloatArray | None = None
 
     @property
     def R(self) -> FloatArray:
@@ -137,7 +140,8 @@ class RegressionStatistics:
                 "Only one of the two statistics holds horizons. Compress both with the same `horizons`."
             )
         ahead = self.ahead and other.ahead and self.ahead.merge(other.ahead)
-        return replace(self, factor=self.factor.merge(other.factor), ahead=ahead)
+        region = widest(self.region, other.region)
+        return replace(self, factor=self.factor.merge(other.factor), ahead=ahead, region=region)
 
     def select(self, retained: ArrayLike, drives: ArrayLike | None = None) -> RegressionStatistics:
         """Return the statistics of the dictionary cut to `retained`, without data; all drives stay unless given."""
@@ -210,6 +214,13 @@ def required_ahead(statistics: RegressionStatistics) -> HorizonStatistics:
             "Compress with horizons, for example compress(train, dictionary, horizons=[1, 10, 50])."
         )
     return statistics.ahead
+
+
+def widest(region: FloatArray | None, other: FloatArray | None) -> FloatArray | None:
+    """Return the region that holds both, each given as least and largest values (2, d); None if one is not known."""
+    if region is None or other is None:
+        return None
+    return np.stack([np.minimum(region[0], other[0]), np.maximum(region[1], other[1])])
 
 
 def _pick(names: Sequence[str], kept: IndexArray) -> tuple[str, ...]:

@@ -197,3 +197,20 @@ def test_merging_different_things_is_refused():
         compress(data, phi, horizons=[3]).merge(compress(data, phi, horizons=[2]))
     with pytest.raises(KoopsieveError, match="forgetting"):
         whole.discount(0.0)
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 5, 1000])
+def test_the_region_holds_all_states_and_inputs_of_transitions(chunk_rows, tmp_path):
+    data = make(inputs=2)
+    phi = (States() + Monomials()).fit(data)
+    statistics = compress(data, phi, chunk_rows=chunk_rows)
+    points = np.vstack(data.states), np.vstack(data.inputs)
+    expected = [[*points[0].min(axis=0), *points[1].min(axis=0)], [*points[0].max(axis=0), *points[1].max(axis=0)]]
+    np.testing.assert_array_equal(statistics.region, expected)
+    statistics.save(tmp_path / "s.npz")
+    np.testing.assert_array_equal(RegressionStatistics.load(tmp_path / "s.npz").region, expected)
+    np.testing.assert_array_equal(statistics.select([0]).discount(0.5).region, expected)
+    by_hand = replace(statistics, region=None)
+    assert statistics.merge(by_hand).region is None
+    by_hand.save(tmp_path / "s.npz")
+    assert RegressionStatistics.load(tmp_path / "s.npz").region is None
