@@ -10,14 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, SquaredExponential, States
-from koopsieve.evaluate import diagnose, linear_baseline, persistence, window_errors
+from koopsieve.evaluate import calibrate, coverage, diagnose, linear_baseline, persistence, window_errors
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
@@ -124,6 +124,8 @@ def sift(
         )
         outcome = search.search(task)
         _check_nothing_chosen_blindly(parts, outcome.path, search.refits)
+    with clock.stage("bands"):
+        outcome = _calibrated(outcome, parts)
     with clock.stage("baselines"):
         baselines = _baselines(parts, outcome, executor)
     with clock.stage("judge"):
@@ -134,6 +136,7 @@ def sift(
         }
         kept = outcome.statistics.select(outcome.path.retained)
         diagnostics = diagnose(outcome.model, kept, wanted, errors.nmse)
+        held = None if parts.judged.on == "validation" else coverage(outcome.model, parts.judged.data, wanted)
     explained = outcome.explanation
     return SieveResult(
         outcome=outcome,
@@ -147,6 +150,7 @@ def sift(
         seconds=clock.seconds,
         seed=seed,
         comparison=comparison,
+        coverage=held,
     )
 
 
@@ -177,6 +181,15 @@ def _check_nothing_chosen_blindly(parts: Parts, path: SievePath, refits: Mapping
             f"validation=0 holds nothing out, but there is a choice to make: {len(path.points)} sets and {len(refits)} "
             "refits. Hold some data out, or give one refit and a sieve that gives one set, such as GraphSieve()."
         )
+
+
+def _calibrated(outcome: Outcome, parts: Parts) -> Outcome:
+    """Give the model bands from validation windows of the model before it learned from them; none if it always did."""
+    if not parts.validated:
+        return outcome
+    before, longest = outcome.path.choice.model, outcome.path.horizons[-1]
+    model = calibrate(outcome.model, parts.windows, longest, statistics=outcome.statistics, before=before)
+    return replace(outcome, model=model)
 
 
 def _baselines(parts: Parts, outcome: Outcome, executor: Executor | None) -> dict[str, Baseline]:

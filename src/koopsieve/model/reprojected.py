@@ -13,6 +13,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
+from koopsieve.model.calibration import Calibration
 from koopsieve.model.forms import Linearisation, Model, require_shape
 
 MARGIN = 1.0  # how far beyond the data, in widths of their range, a state may go before it is held back
@@ -31,6 +32,8 @@ class ReprojectedModel(Model):
     region : array, shape (2, n + l)
         Least and largest value of every state and input in the data that the model was learned from. Functions are
         evaluated at points held to a box around it, so that a prediction that leaves the data stays finite.
+    calibration : Calibration, optional
+        Bands and support: see `koopsieve.calibrate`.
     """
 
     form: ClassVar[str] = "reprojected"
@@ -38,6 +41,7 @@ class ReprojectedModel(Model):
     coef: FloatArray
     dictionary: Dictionary
     region: FloatArray
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         require_shape("coef", self.coef, (len(self.dictionary.regressors), len(self.output_names)))

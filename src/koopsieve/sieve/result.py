@@ -10,7 +10,7 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate import Diagnostics, Errors, WindowErrors
+from koopsieve.evaluate import Coverage, Diagnostics, Errors, WindowErrors
 from koopsieve.identify import Estimate
 from koopsieve.model import Model
 from koopsieve.regression import RegressionStatistics
@@ -101,6 +101,8 @@ class SieveResult:
         The graph of the explanation.
     judged : Judged
         What the errors are of.
+    coverage : Coverage, optional
+        How well the model's bands hold on the judged data, at level 0.9; not where these are what it was calibrated on.
     samples : mapping from part to int
         How many samples were learned from, validated on and judged on.
     seconds : mapping from stage to float
@@ -118,6 +120,7 @@ class SieveResult:
     seconds: Mapping[str, float]
     seed: int
     comparison: Mapping[str, Comparison] = field(default_factory=dict)
+    coverage: Coverage | None = None
 
     @property
     def model(self) -> Model:

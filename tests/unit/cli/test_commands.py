@@ -158,8 +158,9 @@ def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
 
 
 def test_a_bar_on_a_terminal_changes_no_answer(monkeypatch, small_result):
-    from koopsieve import SpikeSlab
     from koopsieve.cli.progress import Watched
+
+    from koopsieve import SpikeSlab
 
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes standard error for a terminal
     watched = Watched(SpikeSlab()).identify(small_result.statistics)
