@@ -6,7 +6,7 @@ starts. How many numbers are held does not grow with the data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,19 +55,21 @@ class ErrorsAhead:
     @property
     def states(self) -> FloatArray:
         """The states that windows start from, shape (windows, n)."""
-        pairs = zip(self.episodes, self.starts, strict=True)
-        return np.array([self.data.states[episode][start] for episode, start in pairs])
+        found: FloatArray = np.concatenate(self.data.states)[self._rows(self.data.states)]
+        return found
 
-    def whole(self, window: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def whole(self, windows: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return states, acting inputs and predicted outputs of some windows that reach all the way."""
-        ahead = self.starts[window, None] + np.arange(self.horizon)
-        states, acting, true = [], [], []
-        for episode, rows in zip(self.episodes[window], ahead, strict=True):
-            x = self.data.states[episode]
-            states.append(x[rows[0]])
-            acting.append(self.data.inputs[episode][rows])
-            true.append(x[rows + 1, : self.errors.shape[2]])
-        return np.array(states), np.array(acting), np.array(true) - self.errors[window]
+        ahead = np.arange(self.horizon)
+        acting = np.concatenate(self.data.inputs)[self._rows(self.data.inputs)[windows, None] + ahead]
+        true = np.concatenate(self.data.states)[self._rows(self.data.states)[windows, None] + ahead + 1]
+        return self.states[windows], acting, true[..., : self.errors.shape[2]] - self.errors[windows]
+
+    def _rows(self, episodes: Sequence[FloatArray]) -> IndexArray:
+        """Return where windows start in the episodes put one after the other."""
+        first = np.cumsum([0, *(len(one) for one in episodes)])
+        rows: IndexArray = first[self.episodes] + self.starts
+        return rows
 
 
 def errors_ahead(model: Model, trajectories: Trajectories, horizon: int) -> ErrorsAhead:

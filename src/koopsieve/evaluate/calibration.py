@@ -27,7 +27,8 @@ from koopsieve.model.interpolate import at_steps
 from koopsieve.model.support import support_of
 from koopsieve.regression import RegressionStatistics
 
-BLOCK_HORIZONS = 2  # length of a block of windows, in horizons
+BLOCK_HORIZONS = 2  # length of a block of windows, in horizons, at least
+MAX_BLOCKS = 50
 
 
 def calibrate(
@@ -118,15 +119,20 @@ def held_out_ranks(scores: FloatArray, block: IndexArray) -> FloatArray:
 
 
 def blocks(errors: ErrorsAhead, windows: IndexArray, horizon: int) -> IndexArray:
-    """Return the number of each window's block: stretches of two horizons, never across episodes, at least two."""
-    counts = np.array([max(1, (len(x) - horizon) // (BLOCK_HORIZONS * horizon)) for x in errors.data.states])
-    if counts.sum() < 2 or len(np.unique(errors.episodes[windows])) * counts.max() < 2:
-        counts = np.maximum(counts, 2)
-    lengths = np.array([max(1, len(x) - horizon) for x in errors.data.states])
+    """Return the number of each window's block: stretches of two horizons or longer, within one episode each.
+
+    There are fifty at most, of which one may then hold several short episodes, and at least two.
+    """
+    lengths = np.array([max(0, len(x) - horizon) for x in errors.data.states])
+    longest = max(BLOCK_HORIZONS * horizon, int(lengths.sum()) // MAX_BLOCKS)
+    counts = np.maximum(1, lengths // longest)
+    if np.sum(counts[lengths > 0]) < 2:
+        counts = np.full(len(counts), 2)
     episode = errors.episodes[windows]
     within = errors.starts[windows] * counts[episode] // lengths[episode]
     number: IndexArray = np.cumsum(counts)[episode] - counts[episode] + within
-    return number
+    total = int(counts.sum())
+    return number * min(total, MAX_BLOCKS) // total
 
 
 def order_statistic(values: FloatArray, shares: FloatArray) -> FloatArray:

@@ -107,15 +107,15 @@ def invariance_error(statistics: RegressionStatistics, model: System | None = No
     if model is not None:
         K, factor = _matched(model, statistics)
         gap = factor.S - factor.R @ K
-    rest = _root(factor.leftover_products)
-    following, missed = np.concatenate([factor.S, rest]), np.concatenate([gap, rest])
-    length = _norms(following)
-    scale = np.where(length > 0, length, 1.0)
-    _, singular, directions = np.linalg.svd(following / scale, full_matrices=False)
+    length = np.sqrt(np.einsum("ij,ij->j", factor.S, factor.S) + factor.leftover)
+    scale = np.where(length > 0, length, 1.0)  # every observable in units of its own size, before anything is rounded
+    rest = _root(factor.leftover_products / np.outer(scale, scale))
+    following, missed = np.concatenate([factor.S / scale, rest]), np.concatenate([gap / scale, rest])
+    _, singular, directions = np.linalg.svd(following, full_matrices=False)
     strong = singular > _WEAKEST * singular.max(initial=0.0)
     if not strong.any():
         return 0.0
-    ratios: FloatArray = (missed / scale) @ directions[strong].T / singular[strong]
+    ratios: FloatArray = missed @ directions[strong].T / singular[strong]
     return float(np.linalg.svd(ratios, compute_uv=False)[0])
 
 
