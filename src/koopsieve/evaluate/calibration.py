@@ -69,8 +69,9 @@ def calibrate(
     known = Calibration() if model.calibration is None else model.calibration
     known = replace(known, bands=bands_from(errors, model.dictionary))
     if statistics is not None:
-        states = np.concatenate([x[:-1] for x in errors.data.states])
-        support = support_of(model.dictionary, statistics, states, np.concatenate(errors.data.inputs))
+        states, acting = (np.concatenate([x[:-1] for x in errors.data.states]), np.concatenate(errors.data.inputs))
+        predicted = errors.whole(errors.reaching(horizon))[2]
+        support = support_of(model.dictionary, statistics, states, acting, predicted)
         certificate = certified(model, statistics) if isinstance(model, LiftedModel | BilinearModel) else None
         known = replace(known, support=support, certificate=certificate)
     return replace(model, calibration=known)  # type: ignore[type-var]

@@ -47,8 +47,8 @@ class Calibration:
                 arrays |= _prefixed(_LOCAL, **vars(of.local))
         if self.support is not None:
             config["regressors"] = self.support.regressors
-            known = self.support
-            arrays |= _prefixed(_SUPPORT, whitening=known.whitening, limit=known.limit, region=known.region)
+            numbers = {name: value for name, value in vars(self.support).items() if name != "regressors"}
+            arrays |= _prefixed(_SUPPORT, **numbers)
         if self.certificate is not None:
             held = self.certificate
             pairs = np.stack([held.eigenvalues.real, held.eigenvalues.imag, held.residuals])
@@ -94,9 +94,13 @@ def _local(steps: NDArray[Any], center: NDArray[Any], projection: NDArray[Any], 
 
 
 def _support(
-    regressors: tuple[str, ...], whitening: NDArray[Any], limit: NDArray[Any], region: NDArray[Any]
+    regressors: tuple[str, ...],
+    whitening: NDArray[Any],
+    limit: NDArray[Any],
+    region: NDArray[Any],
+    reach: NDArray[Any],
 ) -> Support:
-    return Support(regressors, whitening, float(limit), region)
+    return Support(regressors, whitening, float(limit), region, reach)
 
 
 def _certificate(pairs: NDArray[Any], invariance_error: NDArray[Any]) -> Certificate:

@@ -7,7 +7,7 @@ every signal alone stays within its bounds; the region tells one signal that goe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from koopsieve.model.rollout import chunks
 from koopsieve.regression import RegressionStatistics
 
 REGION_MARGIN = 0.05  # of the width of the region; held-out data of the same kind go a little beyond it
-LEVERAGE_MARGIN = 1.5  # times the 0.999 quantile on held-out data
-_QUANTILE = 0.999
+HELD_OUT_MARGIN = 1.5  # times what is usual on held-out data, which is the quantile below
+_USUAL = 0.999
 _WEAKEST = 1e-8  # directions of the scaled design weaker than this, beside the strongest, are not looked at
 
 
@@ -36,16 +36,19 @@ class Support:
         Leverage from which a point lies outside.
     region : array, shape (2, n + l)
         Least and largest value of every state and acting input.
+    reach : array, shape (2, n_outputs)
+        Between what predictions usually stay, which is at least the region with its margin.
     """
 
     regressors: tuple[str, ...]
     whitening: FloatArray
     limit: float
     region: FloatArray
+    reach: FloatArray
 
     def __post_init__(self) -> None:
         whole = self.whitening.ndim == 2 and len(self.whitening) == len(self.regressors)
-        if not whole or self.region.ndim != 2 or len(self.region) != 2:
+        if not whole or self.region.ndim != 2 or len(self.region) != 2 or len(self.reach) != 2:
             raise KoopsieveError("The support does not fit together: its arrays belong to other regressors.")
 
     def leverage(self, dictionary: Dictionary, states: FloatArray, acting: FloatArray) -> FloatArray:
@@ -64,7 +67,8 @@ class Support:
     ) -> BoolArray:
         """Return which predictions rest on something outside the data, shape (starts, steps).
 
-        A prediction does if its start does, or one of the inputs up to it, or if it or one before it leaves the region.
+        A prediction does if its start does, or one of the inputs up to it, or if it or one before it goes further
+        beyond the region than predictions do on held-out data.
 
         Parameters
         ----------
@@ -74,18 +78,17 @@ class Support:
         acting : array, shape (starts, steps, l)
         predicted : array, shape (starts, steps, n_outputs)
         """
-        n, outputs = states.shape[1], predicted.shape[2]
-        low, high = self.bounds
+        n = states.shape[1]
+        low, high = widened(self.region, REGION_MARGIN * np.ptp(self.region, axis=0))
         start = beyond(states, low[:n], high[:n]) | ~(self.leverage(dictionary, states, acting[:, 0]) <= self.limit)
-        step = beyond(acting, low[n:], high[n:]) | beyond(predicted, low[:outputs], high[:outputs])
+        step = beyond(acting, low[n:], high[n:]) | beyond(predicted, *self.reach)
         since: BoolArray = np.maximum.accumulate(step, axis=1)
         return start[:, None] | since
 
-    @property
-    def bounds(self) -> FloatArray:
-        """The region with its margin, shape (2, n + l)."""
-        reach = REGION_MARGIN * (self.region[1] - self.region[0])
-        return np.stack([self.region[0] - reach, self.region[1] + reach])
+
+def widened(region: FloatArray, by: FloatArray) -> FloatArray:
+    """Return least and largest values (2, d) moved apart."""
+    return np.stack([region[0] - by, region[1] + by])
 
 
 def beyond(values: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
@@ -95,9 +98,13 @@ def beyond(values: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
 
 
 def support_of(
-    dictionary: Dictionary, statistics: RegressionStatistics, states: FloatArray, acting: FloatArray
+    dictionary: Dictionary,
+    statistics: RegressionStatistics,
+    states: FloatArray,
+    acting: FloatArray,
+    predicted: FloatArray,
 ) -> Support | None:
-    """Return what the statistics were made of, with a limit for the leverage that points of held-out data keep.
+    """Return what the statistics were made of, with limits that points of held-out data and predictions there keep.
 
     Parameters
     ----------
@@ -107,6 +114,8 @@ def support_of(
         Of the data that the model was learned from; they may hold further regressors.
     states, acting : array, shape (points, n) and (points, l)
         Held-out points.
+    predicted : array, shape (windows, steps, n_outputs)
+        Predictions along held-out windows.
 
     Returns
     -------
@@ -117,9 +126,18 @@ def support_of(
     position = {name: i for i, name in enumerate(statistics.regressors)}
     shared = tuple(name for name in dictionary.regressors if name in position)
     whitening = _whitening(statistics.R[:, [position[name] for name in shared]], statistics.rows)
-    open_ended = Support(shared, whitening, np.inf, statistics.region)
-    usual = float(np.quantile(open_ended.leverage(dictionary, states, acting), _QUANTILE, method="higher"))
-    return Support(shared, whitening, LEVERAGE_MARGIN * usual, statistics.region)
+    found = Support(shared, whitening, np.inf, statistics.region, _reach(statistics.region, predicted))
+    usual = float(np.quantile(found.leverage(dictionary, states, acting), _USUAL, method="higher"))
+    return replace(found, limit=HELD_OUT_MARGIN * usual)
+
+
+def _reach(region: FloatArray, predicted: FloatArray) -> FloatArray:
+    """Return between what predictions usually stay, at least the region of the outputs with its margin."""
+    own = region[:, : predicted.shape[2]]
+    with np.errstate(invalid="ignore"):
+        excess = np.maximum(own[0] - predicted, predicted - own[1]).max(axis=1, initial=0.0)
+    usual = np.quantile(np.nan_to_num(excess, nan=np.inf, posinf=np.inf), _USUAL, axis=0, method="higher")
+    return widened(own, np.maximum(HELD_OUT_MARGIN * usual, REGION_MARGIN * np.ptp(own, axis=0)))
 
 
 def _whitening(R: FloatArray, rows: float) -> FloatArray:

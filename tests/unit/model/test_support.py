@@ -20,7 +20,7 @@ from koopsieve import (
 )
 from koopsieve.data import embedded
 from koopsieve.evaluate import coverage
-from koopsieve.model.support import LEVERAGE_MARGIN, support_of
+from koopsieve.model.support import HELD_OUT_MARGIN, support_of
 
 NEXT_DOOR = Path(__file__).parents[3] / ".." / "shared" / "data"
 SILVERBOX = Path(os.environ.get("KOOPSIEVE_DATA", NEXT_DOOR)) / "silverbox.mat"
@@ -83,13 +83,13 @@ def test_leverage_is_that_of_the_regression_written_out(model):
     np.testing.assert_allclose(support.leverage(model.dictionary, x, u), expected, rtol=1e-8)
     held = ellipse(1)
     again = support.leverage(model.dictionary, held.states[0][:-1], held.inputs[0])
-    assert support.limit == pytest.approx(LEVERAGE_MARGIN * np.quantile(again, 0.999, method="higher"))
+    assert support.limit == pytest.approx(HELD_OUT_MARGIN * np.quantile(again, 0.999, method="higher"))
 
 
 def test_statistics_made_by_hand_know_no_region(model):
     data = ellipse(0)
     by_hand = replace(compress(data, model.dictionary), region=None)
-    assert support_of(model.dictionary, by_hand, data.states[0][:-1], data.inputs[0]) is None
+    assert support_of(model.dictionary, by_hand, data.states[0][:-1], data.inputs[0], np.zeros((1, 1, 2))) is None
 
 
 def test_the_end_of_silverbox_arrow_lies_outside_and_its_beginning_does_not():
