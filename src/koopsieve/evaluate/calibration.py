@@ -29,6 +29,7 @@ from koopsieve.regression import RegressionStatistics
 
 BLOCK_HORIZONS = 2  # length of a block of windows, in horizons, at least
 MAX_BLOCKS = 50
+MAX_POINTS = 20_000  # held-out points whose leverage is looked at
 
 
 def calibrate(
@@ -69,9 +70,10 @@ def calibrate(
     known = Calibration() if model.calibration is None else model.calibration
     known = replace(known, bands=bands_from(errors, model.dictionary))
     if statistics is not None:
-        states, acting = (np.concatenate([x[:-1] for x in errors.data.states]), np.concatenate(errors.data.inputs))
+        states, acting = np.concatenate([x[:-1] for x in errors.data.states]), np.concatenate(errors.data.inputs)
+        some = slice(None, None, -(-len(states) // MAX_POINTS))
         predicted = errors.whole(errors.reaching(horizon))[2]
-        support = support_of(model.dictionary, statistics, states, acting, predicted)
+        support = support_of(model.dictionary, statistics, states[some], acting[some], predicted)
         certificate = certified(model, statistics) if isinstance(model, LiftedModel | BilinearModel) else None
         known = replace(known, support=support, certificate=certificate)
     return replace(model, calibration=known)  # type: ignore[type-var]

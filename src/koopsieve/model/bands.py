@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.data.warn import warn_user
 from koopsieve.dictionary import Dictionary
 from koopsieve.model.interpolate import at_steps, between
 from koopsieve.model.spread import LocalSpread
@@ -87,15 +86,9 @@ class Bands:
         ------
         KoopsieveError
             If the level or the horizon is out of reach.
-
-        Warns
-        -----
-        KoopsieveWarning
-            If the held-out data hold too few windows side by side to know such a level.
         """
         share = checked_level(level)
         self._check_horizon(horizon)
-        self._warn_of_few(horizon, share)
         ahead = np.arange(1, horizon + 1)
         if not joint:
             return at_steps(self.steps, at_level(self.widths, share), ahead)
@@ -112,15 +105,17 @@ class Bands:
                 f"data with horizon={horizon}."
             )
 
-    def _warn_of_few(self, horizon: int, level: float) -> None:
-        reached = int(np.searchsorted(self.steps, horizon))
+    def shortage(self, horizon: int, level: float) -> str:
+        """Say that the held-out data hold too few windows to know such a level; empty if they hold enough."""
+        reached = int(np.searchsorted(self.steps, min(horizon, self.longest)))
         needed, there = int(np.ceil(1 / (1 - level) - 1e-9)), int(self.windows[: reached + 1].min())
-        if there < needed:
-            warn_user(
-                f"Bands at level {level:g} need {needed} windows of {horizon} steps side by side, and the data that "
-                f"they were calibrated on hold {there}. Take them as the largest errors seen. Hold out more data, or "
-                "ask for a lower level or a shorter horizon."
-            )
+        if there >= needed:
+            return ""
+        return (
+            f"Bands at level {level:g} need {needed} windows of {horizon} steps side by side, and the data that they "
+            f"were calibrated on hold {there}. Take them as the largest errors seen. Hold out more data, or ask for a "
+            "lower level or a shorter horizon."
+        )
 
 
 def checked_level(level: float) -> float:

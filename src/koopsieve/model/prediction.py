@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
+from koopsieve.data.warn import warn_user
 from koopsieve.dictionary import Dictionary
 from koopsieve.model.calibration import Calibration
 from koopsieve.model.histories import Starts
@@ -46,24 +47,36 @@ def banded(
     ------
     KoopsieveError
         If the model has no bands, or not for this level or horizon.
+
+    Warns
+    -----
+    KoopsieveWarning
+        If the model was calibrated on too few windows to know such a level.
     """
     if calibration is None or calibration.bands is None:
         raise KoopsieveError(
             "The model has no bands. Those that sift returns have; give others bands with "
             "calibrate(model, held_out_data, horizon=…)."
         )
-    several = not np.isscalar(level)
-    levels = list(level) if isinstance(level, Sequence | np.ndarray) else [level]
-    if not levels:
+    levels = np.atleast_1d(np.asarray(level, dtype=float))
+    if not len(levels):
         raise KoopsieveError("level is empty. Expected a number such as 0.9, or several of them.")
     bands, horizon = calibration.bands, mean.shape[1]
     widths = [bands.around(dictionary, given.states, horizon, one, joint=joint) for one in levels]
-    with np.errstate(invalid="ignore"):
-        lower, upper = (np.stack([mean + sign * width for width in widths]) for sign in (-1, 1))
+    if shortage := bands.shortage(horizon, float(levels.max())):
+        warn_user(shortage)
+    lower, upper = (np.stack([_bound(mean, sign * width) for width in widths]) for sign in (-1, 1))
+    several = np.ndim(level) > 0
     support = calibration.support
     outside = None if support is None else support.outside(dictionary, given.states, given.acting, mean)
     found = Prediction(mean, lower if several else lower[0], upper if several else upper[0], outside)
     return _alone(found) if given.alone else found
+
+
+def _bound(mean: FloatArray, width: FloatArray) -> FloatArray:
+    """Return mean + width; an infinite width is a bound at infinity, whatever the mean."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(width), width, mean + width)
 
 
 def _alone(many: Prediction) -> Prediction:

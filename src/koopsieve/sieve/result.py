@@ -201,7 +201,9 @@ class SieveResult:
                 "On the validation data it does not beat a linear model with the same delays and a constant. "
                 "Use that one, or offer other observables."
             )
-        return (*found, *self.diagnostics.warnings)
+        bands = None if self.model.calibration is None else self.model.calibration.bands
+        shortage = "" if bands is None else bands.shortage(self.horizons[-1], 0.9)
+        return (*found, *self.diagnostics.warnings, *([shortage] if shortage else []))
 
     def describe(self) -> str:
         """Say in words what was kept, how well it predicts and what to be careful about."""
