@@ -29,7 +29,7 @@ from calibration_tables import joint_table, score_table, share_table, verdicts, 
 
 from koopsieve import KoopsieveWarning, Model, Trajectories, sift
 from koopsieve.evaluate import interval_score
-from koopsieve.evaluate.ahead import errors_ahead
+from koopsieve.evaluate.along import errors_along
 from koopsieve.parts import split
 
 GAUSSIAN_90 = 1.6448536269514722
@@ -96,14 +96,14 @@ def gaussian_bands(result, windows: Trajectories, longest: int) -> dict[str, np.
         variance = variance + np.einsum("ij,jk,ik->i", rows, Q, rows)
         carried.append(np.sqrt(variance))
         rows = rows @ model.A
-    errors = errors_ahead(result.path.choice.model, windows, longest).errors
+    errors = errors_along(result.path.choice.model, windows, longest).errors
     return {"carried": np.array(carried), "windows": np.sqrt(np.nanmean(errors**2, axis=0))}
 
 
 def _judge(
     case: Case, test: str, model: Model, data: Trajectories, horizons: tuple[int, ...], gaussian, level: float, seconds
 ) -> Judged:
-    errors = errors_ahead(model, data, horizons[-1])
+    errors = errors_along(model, data, horizons[-1])
     bands, states = model.calibration.bands, errors.states
     half = bands.around(model.dictionary, states, horizons[-1], level)
     block = errors.starts // (2 * horizons[-1]) + 10_000 * errors.episodes

@@ -18,7 +18,7 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate.ahead import ErrorsAhead, errors_ahead
+from koopsieve.evaluate.along import ErrorsAlong, errors_along
 from koopsieve.evaluate.local_spread import fit_spread
 from koopsieve.model import Bands, BilinearModel, Calibration, LiftedModel, Model
 from koopsieve.model.bands import LEVELS, SHAPE_LEVEL, at_level, calibration_steps
@@ -66,7 +66,7 @@ def calibrate(
     KoopsieveError
         If the data do not fit the model, or no episode is longer than the horizon.
     """
-    errors = errors_ahead(model if before is None else before, held_out, horizon)
+    errors = errors_along(model if before is None else before, held_out, horizon)
     known = Calibration() if model.calibration is None else model.calibration
     known = replace(known, bands=bands_from(errors, model.dictionary))
     if statistics is not None:
@@ -79,7 +79,7 @@ def calibrate(
     return replace(model, calibration=known)  # type: ignore[type-var]
 
 
-def bands_from(errors: ErrorsAhead, dictionary: Dictionary) -> Bands:
+def bands_from(errors: ErrorsAlong, dictionary: Dictionary) -> Bands:
     """Return bands up to the errors' horizon; their widths depend on the start as far as the windows show that."""
     steps = calibration_steps(errors.horizon)
     local, scale = fit_spread(errors, dictionary)
@@ -92,12 +92,12 @@ def bands_from(errors: ErrorsAhead, dictionary: Dictionary) -> Bands:
     return Bands(steps, widths, joint, windows, local)
 
 
-def _marginal(scores: FloatArray, errors: ErrorsAhead, horizon: int) -> FloatArray:
+def _marginal(scores: FloatArray, errors: ErrorsAlong, horizon: int) -> FloatArray:
     """Return the half-widths at one step from scores (windows, n_outputs), shape (n_outputs, levels)."""
     return np.stack([_quantiles(column, errors, horizon) for column in scores.T])
 
 
-def _quantiles(scores: FloatArray, errors: ErrorsAhead, horizon: int) -> FloatArray:
+def _quantiles(scores: FloatArray, errors: ErrorsAlong, horizon: int) -> FloatArray:
     """Return the scores that new windows stay below with the probability of each level."""
     reaching = errors.reaching(horizon)
     values = scores[reaching]
@@ -121,7 +121,7 @@ def held_out_ranks(scores: FloatArray, block: IndexArray) -> FloatArray:
     return ranks
 
 
-def blocks(errors: ErrorsAhead, windows: IndexArray, horizon: int) -> IndexArray:
+def blocks(errors: ErrorsAlong, windows: IndexArray, horizon: int) -> IndexArray:
     """Return the number of each window's block: stretches of two horizons or longer, within one episode each.
 
     There are fifty at most, of which one may then hold several short episodes, and at least two.

@@ -9,7 +9,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.data import Trajectories
-from koopsieve.evaluate.ahead import ErrorsAhead, errors_ahead
+from koopsieve.evaluate.along import ErrorsAlong, errors_along
 from koopsieve.model import Bands, Model
 from koopsieve.model.rollout import checked_horizons
 
@@ -68,7 +68,7 @@ def coverage(model: Model, data: Trajectories, horizons: Sequence[int], level: f
         raise KoopsieveError("The model has no bands. Use calibrate(model, held_out_data, horizon=…) first.")
     wanted = checked_horizons(horizons, data)
     bands = model.calibration.bands
-    errors = errors_ahead(model, data, wanted[-1])
+    errors = errors_along(model, data, wanted[-1])
     half = bands.around(model.dictionary, errors.states, wanted[-1], level)
     pairs = [(np.abs(errors.errors[rows, h - 1]), half[rows, h - 1]) for h, rows in _reaching(errors, wanted)]
     joint = [_inside(errors, rows, h, bands, model, level) for h, rows in _reaching(errors, wanted)]
@@ -98,17 +98,17 @@ def interval_score(errors: FloatArray, half_widths: FloatArray, level: float) ->
     return score
 
 
-def _reaching(errors: ErrorsAhead, horizons: tuple[int, ...]) -> list[tuple[int, IndexArray]]:
+def _reaching(errors: ErrorsAlong, horizons: tuple[int, ...]) -> list[tuple[int, IndexArray]]:
     return [(h, errors.reaching(h)) for h in horizons]
 
 
-def _inside(errors: ErrorsAhead, rows: IndexArray, horizon: int, bands: Bands, model: Model, level: float) -> float:
+def _inside(errors: ErrorsAlong, rows: IndexArray, horizon: int, bands: Bands, model: Model, level: float) -> float:
     """Return the share of windows that stay inside their joint band all the way."""
     half = bands.around(model.dictionary, errors.states[rows], horizon, level, joint=True)
     return float(np.mean(np.all(np.abs(errors.errors[rows, :horizon]) <= half, axis=(1, 2))))
 
 
-def _flagged(model: Model, errors: ErrorsAhead, horizons: tuple[int, ...]) -> FloatArray | None:
+def _flagged(model: Model, errors: ErrorsAlong, horizons: tuple[int, ...]) -> FloatArray | None:
     support = None if model.calibration is None else model.calibration.support
     if support is None:
         return None

@@ -12,7 +12,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate.ahead import ErrorsAhead
+from koopsieve.evaluate.along import ErrorsAlong
 from koopsieve.model.interpolate import at_steps
 from koopsieve.model.spread import MAX_LOG_SCALE, LocalSpread
 
@@ -23,7 +23,7 @@ _RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # times the mean variance of a feature
 _FLOOR, _CEILING = 0.1, 1e3  # times the median error: a prediction that happens to be exact, or that diverged
 
 
-def fit_spread(errors: ErrorsAhead, dictionary: Dictionary) -> tuple[LocalSpread | None, FloatArray]:
+def fit_spread(errors: ErrorsAlong, dictionary: Dictionary) -> tuple[LocalSpread | None, FloatArray]:
     """Return how the spread depends on the start, None if it does not, and the scale of every error.
 
     Returns
@@ -48,7 +48,7 @@ def fit_spread(errors: ErrorsAhead, dictionary: Dictionary) -> tuple[LocalSpread
     return local, np.exp(np.clip(along, -MAX_LOG_SCALE, MAX_LOG_SCALE))
 
 
-def _principal(errors: ErrorsAhead, dictionary: Dictionary, steps: IndexArray, outputs: int) -> LocalSpread:
+def _principal(errors: ErrorsAlong, dictionary: Dictionary, steps: IndexArray, outputs: int) -> LocalSpread:
     """Return a spread without weights whose features are the leading principal components of the observables."""
     sample = errors.states[:: max(1, len(errors.starts) // 5000)]
     lifted = dictionary(sample)

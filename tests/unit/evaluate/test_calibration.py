@@ -23,7 +23,7 @@ from koopsieve import (
     compress,
 )
 from koopsieve.evaluate import coverage
-from koopsieve.evaluate.ahead import errors_ahead
+from koopsieve.evaluate.along import errors_along
 from koopsieve.evaluate.calibration import blocks, held_out_ranks, order_statistic
 from koopsieve.model.bands import LEVELS
 
@@ -70,11 +70,11 @@ def test_few_windows_do_not_fool_them():
     """Nine windows side by side: the plain quantile covers too little of new data, these bands what they say."""
     ours, plain, horizon = [], [], 20
     model, _ = fitted(walk(0))
-    new = np.abs(errors_ahead(model, walk(1, 20_000), horizon).errors[:-horizon, -1, 0])
+    new = np.abs(errors_along(model, walk(1, 20_000), horizon).errors[:-horizon, -1, 0])
     for seed in range(40):
         held = walk(100 + seed, 9 * horizon)
         half = calibrate(model, held, horizon).calibration.bands.half_widths(horizon, 0.8)[-1, 0]
-        error = np.abs(errors_ahead(model, held, horizon).errors[:-horizon, -1, 0])
+        error = np.abs(errors_along(model, held, horizon).errors[:-horizon, -1, 0])
         ours.append(np.mean(new <= half))
         plain.append(np.mean(new <= np.quantile(error, 0.8)))
     assert np.mean(plain) < 0.78
@@ -183,7 +183,7 @@ def test_a_model_that_diverges_gets_infinite_bands_where_it_does():
 def test_episodes_too_short_for_the_horizon_still_tell_of_shorter_ones():
     episodes = [walk(seed, 30) for seed in range(40)] + [walk(99, 200)]
     held = Trajectories.from_arrays([e.states[0] for e in episodes], [e.inputs[0] for e in episodes])
-    errors = errors_ahead(fitted(walk(0))[0], held, 50)
+    errors = errors_along(fitted(walk(0))[0], held, 50)
     assert len(errors.reaching(1)) == 40 * 29 + 199
     assert len(errors.reaching(50)) == 150
     assert not np.isnan(errors.errors[errors.reaching(29), 28]).any()
@@ -193,7 +193,7 @@ def test_episodes_too_short_for_the_horizon_still_tell_of_shorter_ones():
 
 def test_errors_are_those_of_predictions_written_out():
     data, model = walk(3, 60), fitted(walk(0))[0]
-    errors = errors_ahead(model, data, 7)
+    errors = errors_along(model, data, 7)
     for k in (0, 20, 58):
         for h in range(1, 8):
             if k + h < 60:
@@ -208,8 +208,8 @@ def test_errors_are_those_of_predictions_written_out():
 
 
 def test_many_windows_are_thinned_evenly(monkeypatch):
-    monkeypatch.setattr("koopsieve.evaluate.ahead.MAX_NUMBERS", 1000)
-    errors = errors_ahead(fitted(walk(0))[0], walk(1, 2000), 10)
+    monkeypatch.setattr("koopsieve.evaluate.along.MAX_NUMBERS", 1000)
+    errors = errors_along(fitted(walk(0))[0], walk(1, 2000), 10)
     assert errors.errors.size <= 1000
     assert set(np.diff(errors.starts)) == {20}
 
@@ -241,18 +241,18 @@ def test_ranks_raise_the_level_as_trying_each_block_does(seed, level):
 
 def test_blocks_are_two_horizons_long_and_never_cross_episodes():
     data = Trajectories.from_arrays([np.arange(length)[:, None] * 1.0 for length in (101, 45, 12)])
-    errors = errors_ahead(LiftedModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(data)), data, 10)
+    errors = errors_along(LiftedModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(data)), data, 10)
     number = blocks(errors, errors.reaching(10), 10)
     assert np.bincount(number).tolist() == [23, 23, 23, 22, 35, 2]
-    many = errors_ahead(fitted(walk(0))[0], walk(1, 2000), 2)
+    many = errors_along(fitted(walk(0))[0], walk(1, 2000), 2)
     assert len(set(blocks(many, many.reaching(1), 1))) == 50
     short = Trajectories.from_arrays([np.arange(5.0)[:, None] + i for i in range(120)])
-    errors = errors_ahead(LiftedModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(short)), short, 2)
+    errors = errors_along(LiftedModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(short)), short, 2)
     number = blocks(errors, errors.reaching(2), 2)
     assert len(set(number)) == 50
     assert (number.reshape(120, 3) == number.reshape(120, 3)[:, :1]).all()
     short = Trajectories.from_arrays(np.arange(25.0))
-    errors = errors_ahead(LiftedModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(short)), short, 10)
+    errors = errors_along(LiftedModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(short)), short, 10)
     assert set(blocks(errors, errors.reaching(10), 10)) == {0, 1}
 
 

@@ -20,7 +20,7 @@ MAX_NUMBERS = 3_000_000  # of errors held; starts are thinned evenly to stay bel
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorsAhead:
+class ErrorsAlong:
     """Errors along windows.
 
     Parameters
@@ -72,7 +72,7 @@ class ErrorsAhead:
         return rows
 
 
-def errors_ahead(model: Model, trajectories: Trajectories, horizon: int) -> ErrorsAhead:
+def errors_along(model: Model, trajectories: Trajectories, horizon: int) -> ErrorsAlong:
     """Predict from evenly spread starts, up to the end of the window or of the episode.
 
     Raises
@@ -92,7 +92,7 @@ def errors_ahead(model: Model, trajectories: Trajectories, horizon: int) -> Erro
             _along(model, data, episode, begun[part], errors[first : first + len(begun[part])])
             first += len(begun[part])
     episodes = np.repeat(np.arange(len(starts)), [len(one) for one in starts])
-    return ErrorsAhead(data, episodes, np.concatenate(starts), errors)
+    return ErrorsAlong(data, episodes, np.concatenate(starts), errors)
 
 
 def _along(model: Model, data: Trajectories, episode: int, starts: IndexArray, out: FloatArray) -> None:
