@@ -1,6 +1,19 @@
 """Runs of the sieve for tests of what people look at: reports, figures, files."""
 
-from koopsieve import Embedding, GraphSieve, LeastSquares, Monomials, SpikeSlab, States, Trajectories, sift
+import numpy as np
+
+from koopsieve import (
+    Constant,
+    Embedding,
+    Inputs,
+    LeastSquares,
+    Monomials,
+    SpikeSlab,
+    States,
+    Trajectories,
+    sift,
+)
+from koopsieve.systems import HERON_QUADRATIC, random_thrust, surface_vehicle
 from koopsieve.systems.bench import SAMPLE_TIME, bench_record
 
 
@@ -10,15 +23,37 @@ def duffing_trajectories(samples=800, seed=0, names=("y", "u")):
     return Trajectories.from_arrays(y, u[:, None], dt=SAMPLE_TIME, state_names=names[:1], input_names=names[1:])
 
 
-def duffing_result(names=("y", "u"), dictionary=None, horizons=(1, 10), threshold=0.1, sieve=None):
-    """Sift 19 monomials of it, with one delay."""
+def duffing_result(names=("y", "u"), dictionary=None, horizons=(1, 10), methods=True, **options):
+    """Sift its monomials, with one delay; two further methods stand beside."""
+    compare = {"least squares": LeastSquares(), "spike and slab": SpikeSlab()} if methods else None
+    settings = {"test": duffing_trajectories(400, seed=1, names=names), "compare": compare, "steps": 8, **options}
     return sift(
         duffing_trajectories(names=names),
-        States() + Monomials(degree=3) if dictionary is None else dictionary,
+        States() + Constant() + Monomials(degree=3) if dictionary is None else dictionary,
         delays=Embedding(1, 1),
-        sieve=GraphSieve(threshold=threshold) if sieve is None else sieve,
-        test=duffing_trajectories(400, seed=1, names=names),
-        compare={"least squares": LeastSquares(), "spike and slab": SpikeSlab()},
         horizons=horizons,
-        threshold=threshold,
+        **settings,
     )
+
+
+def vehicle_result(samples=600, **options):
+    """Sift the monomials of a surface vehicle: three outputs, two inputs, four episodes to judge on."""
+    names = {"state_names": ["surge", "sway", "yaw rate"], "input_names": ["left thrust", "right thrust"]}
+    rng = np.random.default_rng(0)
+    records = []
+    for seed in range(8):
+        thrust = random_thrust(samples // 4, 10, seed)
+        clean = surface_vehicle(thrust, vehicle=HERON_QUADRATIC)
+        records.append((clean + 0.01 * clean.std(axis=0) * rng.normal(size=clean.shape), thrust))
+    train, test = (
+        Trajectories.from_arrays([x for x, _ in part], [u for _, u in part], dt=0.1, **names)
+        for part in (records[:4], records[4:])
+    )
+    dictionary = States() + Constant() + Monomials(degree=2)
+    return sift(train, dictionary, horizons=(1, 5, 20), test=test, steps=8, **options)
+
+
+def in_form(form, names=("y", "u")):
+    """Sift in another prediction form."""
+    products = States() + Constant() + Inputs() + Monomials(degree=2, of="states and inputs")
+    return duffing_result(names, products if form == "reprojected" else None, methods=False, form=form)

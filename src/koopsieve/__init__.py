@@ -31,7 +31,7 @@ from koopsieve.identify import (
 from koopsieve.model import BilinearModel, LiftedModel, Model, Prediction, ReprojectedModel, stabilise
 from koopsieve.pipeline import sieve_path, sift
 from koopsieve.regression import RegressionStatistics, compress
-from koopsieve.sieve import GraphSieve, HorizonSieve, SievePath, SweptGraphSieve, reduce
+from koopsieve.sieve import GraphSieve, HorizonSieve, SievePath, SimulationSieve, SweptGraphSieve, reduce
 from koopsieve.sieve.result import SieveResult
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ __all__ = [
     "SievePath",
     "SieveResult",
     "Signals",
+    "SimulationSieve",
     "SparseBayes",
     "SpikeSlab",
     "SpikeSlabPrior",

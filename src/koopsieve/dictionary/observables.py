@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from dataclasses import Field, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, IndexArray
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data.signals import Signals
 
 if TYPE_CHECKING:
@@ -87,22 +87,39 @@ class Block(ABC):
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Return the families with everything that data decide (centres, scales, frequencies) decided."""
 
+    def __repr__(self) -> str:
+        """Return the recipe as it was written: settings at their defaults are left out."""
+        own: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        values = [(field, getattr(self, field.name)) for field in own]
+        written = [f"{field.name}={value!r}" for field, value in values if not _same(value, field.default)]
+        return f"{type(self).__name__}({', '.join(written)})"
+
     def recipes(self) -> tuple[Block, ...]:
         """Return the blocks this one consists of, in order."""
         return (self,)
 
     def __add__(self, other: Block) -> Block:
+        _refuse_class(other)
         if not isinstance(other, Block):
             return NotImplemented
         return Sum(self.recipes() + other.recipes())
 
+    def __radd__(self, other: object) -> Block:
+        _refuse_class(other)
+        return NotImplemented
+
     def __mul__(self, other: Block) -> Block:
         from koopsieve.dictionary.products import Times
 
+        _refuse_class(other)
         if not isinstance(other, Block):
             return NotImplemented
         products = tuple(Times(a, b) for a in self.recipes() for b in other.recipes())
         return products[0] if len(products) == 1 else Sum(products)
+
+    def __rmul__(self, other: object) -> Block:
+        _refuse_class(other)
+        return NotImplemented
 
     def fit(self, trajectories: Samples, seed: int = 0) -> Dictionary:
         """Fit every block to the data, in order, with one generator seeded by `seed`.
@@ -120,10 +137,15 @@ class Block(ABC):
         """
         from koopsieve.dictionary.dictionary import Dictionary
 
-        return Dictionary.fitted(self.recipes(), trajectories, np.random.default_rng(seed))
+        if not hasattr(trajectories, "signals"):
+            raise KoopsieveError(
+                f"Expected Trajectories or a Stream, got {type(trajectories).__name__}. Build them with "
+                "Trajectories.from_arrays(states, inputs)."
+            )
+        return Dictionary.fitted(self.recipes(), trajectories, np.random.default_rng(whole_number("seed", seed)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sum(Block):
     """Blocks one after the other, as `+` writes them."""
 
@@ -139,6 +161,16 @@ class Sum(Block):
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.blocks))
+
+
+def _refuse_class(other: object) -> None:
+    """Say what is missing where `States` was written for `States()`."""
+    if isinstance(other, type) and issubclass(other, Block):
+        raise KoopsieveError(f"{other.__name__} must be written with brackets: {other.__name__}().")
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
 
 
 def frozen(values: ArrayLike) -> FloatArray:

@@ -73,6 +73,8 @@ def calibrate(
         states, acting = np.concatenate([x[:-1] for x in errors.data.states]), np.concatenate(errors.data.inputs)
         some = slice(None, None, -(-len(states) // MAX_POINTS))
         predicted = errors.whole(errors.reaching(horizon))[2]
+        if statistics.region is None:  # those of windows that were simulated do not know it, but their model does
+            statistics = replace(statistics, region=getattr(model, "region", None))
         support = support_of(model.dictionary, statistics, states[some], acting[some], predicted)
         certificate = certified(model, statistics) if isinstance(model, LiftedModel | BilinearModel) else None
         known = replace(known, support=support, certificate=certificate)

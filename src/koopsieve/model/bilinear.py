@@ -66,14 +66,11 @@ class BilinearModel(Model):
         carried = with_delay_line(dictionary.linear())
         structure = shifts(carried)
         coef = shifted_coefficients(estimate.coef[: L + width], L, carried, structure)
-        size = carried.size
+        size, varying = carried.size, dictionary.varying
         N = np.zeros((width, size, size))
-        N[:, :L, :L] = estimate.coef[L + width :].reshape(width, L, L).transpose(0, 2, 1)
+        N[:, :L, varying] = estimate.coef[L + width :].reshape(width, len(varying), L).transpose(0, 2, 1)
         N[:, structure.targets] = 0.0
         return cls(coef[:size].T.copy(), coef[size:].T.copy(), N, np.eye(size)[list(carried.outputs)], carried)
-
-    def __repr__(self) -> str:
-        return f"BilinearModel({len(self.A)} observables, outputs: {', '.join(self.output_names)}, dt={self.dt:g})"
 
     @property
     def carried_size(self) -> int:

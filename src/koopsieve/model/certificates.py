@@ -128,18 +128,22 @@ def certified(model: System, statistics: RegressionStatistics) -> Certificate | 
 
 def _matched(model: System, statistics: RegressionStatistics) -> tuple[FloatArray, TriangularFactor]:
     """Return the model's coefficients (regressors, L), and the factor of these regressors and targets."""
-    products = getattr(model, "N", np.zeros((0, *model.A.shape)))
-    dictionary = model.dictionary.bilinear() if len(products) else model.dictionary
-    K = np.concatenate([model.A.T, model.B.T, *(N.T for N in products)])
+    dictionary, L = model.dictionary, len(model.A)
+    K, names = np.concatenate([model.A.T, model.B.T]), dictionary.linear().regressors
+    products = getattr(model, "N", None)
+    if products is not None:
+        K = np.concatenate([K, *(N.T[list(dictionary.varying)] for N in products)])
+        names = dictionary.bilinear().regressors
     position = {name: i for i, name in enumerate(statistics.regressors)}
-    missing = [name for name in dictionary.regressors if name not in position]
+    used = K.any(axis=1) | (np.arange(len(K)) < L)  # what is only carried along has no products
+    missing = [name for name, one in zip(names, used, strict=True) if one and name not in position]
     if missing:
         raise KoopsieveError(
             f"The statistics lack {len(missing)} of the model's regressors, such as {missing[0]}. Give statistics of a "
             "dictionary that holds them."
         )
-    columns = np.array([position[name] for name in dictionary.regressors], dtype=np.intp)
-    return K, statistics.factor.select(columns, columns[: len(model.A)])
+    columns = np.array([position[name] for name, one in zip(names, used, strict=True) if one], dtype=np.intp)
+    return K[used], statistics.factor.select(columns, columns[:L])
 
 
 def _norms(columns: FloatArray | ComplexArray) -> FloatArray:

@@ -16,12 +16,13 @@ from typing import ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.model import files
 from koopsieve.model.calibration import Calibration
-from koopsieve.model.histories import checked_horizon, real_array, starts
+from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
 from koopsieve.model.prediction import Level, Prediction, banded
 from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
 
@@ -42,7 +43,7 @@ class Linearisation:
     offset: FloatArray
 
 
-class Model(ABC):
+class Model(Shown, ABC):
     """A fitted model in one of the prediction forms.
 
     Subclasses are frozen dataclasses with fields `dictionary` and `calibration`.
@@ -131,17 +132,16 @@ class Model(ABC):
         Parameters
         ----------
         history : array, shape (rows, n_outputs) or (starts, rows, n_outputs)
-            Measured outputs, newest last, at least `history` rows; (n_outputs,) is one row.
+            Measured outputs, newest last, at least `history` rows; (n_outputs,) is one row. Of a single output (rows,)
+            will do.
         inputs : array, shape (steps, l) or (starts, steps, l), optional
             The inputs that act in the `horizon` steps predicted. Where the model holds past inputs, all inputs from the
             oldest row of the history on: rows − 1 + horizon of them, one more where u[k+1] acts on y[k+1]. The first
             shape is the same for all starts. May be left out only if the model has none.
         horizon : int
             Steps ahead.
-        level : float or sequence of float, optional
-            Also give bands that hold the measured outputs with this probability, such as 0.9.
-        joint : bool
-            With a level: all outputs at all steps lie inside together with that probability, not each alone.
+        level, joint : float or sequence of float, optional, and bool
+            Also give bands that hold each measured output, or jointly all at all steps, with this probability.
 
         Returns
         -------
@@ -151,8 +151,7 @@ class Model(ABC):
         Raises
         ------
         KoopsieveError
-            If shapes do not fit, inputs are missing, or a value is not finite; with a level, if the model has no bands
-            that far ahead.
+            If shapes do not fit, inputs are missing, a value is not finite, or there are no bands that far ahead.
         """
         steps = checked_horizon(horizon)
         given = starts(self.signals, history, inputs, steps)
@@ -182,11 +181,8 @@ class Model(ABC):
         array, shape (samples − rows, n_outputs)
             The outputs after the rows given.
         """
-        first = np.atleast_2d(real_array("outputs", outputs).T).T
-        if inputs is None and samples is None:
-            raise KoopsieveError("How long is the record? Give its inputs, or samples= for a model without inputs.")
-        given = np.zeros((int(samples or 0), 0)) if inputs is None else real_array("inputs", inputs)
-        given = given[:, None] if given.ndim == 1 else given
+        first = as_rows(finite_array("outputs", outputs), len(self.output_names))
+        given = whole_record(self.signals, inputs, samples)
         horizon = len(given) - len(first)
         if horizon < 1:
             raise KoopsieveError(
@@ -194,7 +190,7 @@ class Model(ABC):
                 f"{len(given)}."
             )
         along = given if self.signals.embedding.ahead else given[:-1]
-        return self.predict(first, along if self.input_names or given.shape[1] else None, horizon)
+        return self.predict(first, None if inputs is None else along, horizon)
 
     def linearise(self, history: ArrayLike, inputs: ArrayLike | None = None) -> Linearisation:
         """Return A, B and an offset that describe one step around a point.
@@ -272,6 +268,16 @@ class Model(ABC):
             If the file is damaged or foreign.
         """
         return files.read(path)
+
+    def _facts(self) -> Facts:
+        return {
+            "form": self.form,
+            "terms": shorten(self.dictionary.regressors),
+            "outputs": shorten(self.output_names),
+            "inputs": shorten(self.input_names) or "none",
+            "history": str(self.history),
+            "dt": f"{self.dt:g}",
+        }
 
 
 def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:

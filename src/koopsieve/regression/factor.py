@@ -15,10 +15,10 @@ from scipy.linalg import lapack
 
 from koopsieve._types import FloatArray
 from koopsieve.execution import one_blas_thread
-from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal
+from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal, products
 
-_BLOCK = 32  # columns per panel of the blocked QR
-_FIRST_ROWS = 4  # rows per regressor that the first QR takes, so that those after it can be matrix products
+_PANEL_COLUMNS = 32  # columns per panel of the blocked QR
+_FIRST_ROWS_PER_REGRESSOR = 4  # the first QR takes so many, so that those after it can be matrix products
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,9 @@ class TriangularFactor:
         """
         design, targets = np.asarray(design, dtype=float), np.asarray(targets, dtype=float)
         if len(self.R) == 0 or len(design) == 0:
-            left = self.leftover_products + targets.T @ targets
+            left = self.leftover_products + products(targets)
             return TriangularFactor(self.R, self.S, left, self.rows + len(targets))
-        first = _FIRST_ROWS * len(self.R)
+        first = _FIRST_ROWS_PER_REGRESSOR * len(self.R)
         if self.rows == 0 and len(design) > first:
             return self.absorb(design[:first], targets[:first]).absorb(design[first:], targets[first:])
         updated = innovation_update(self.R, self.S, design, targets)
@@ -76,12 +76,12 @@ class TriangularFactor:
         if p == 0:
             return TriangularFactor(self.R, self.S, left, rows)
         upper, lower = np.array(self.R, order="F"), np.array(other.R, order="F")
-        R, V, block, _ = lapack.dtpqrt(p, min(_BLOCK, p), upper, lower, overwrite_a=1, overwrite_b=1)
+        R, V, block, _ = lapack.dtpqrt(p, min(_PANEL_COLUMNS, p), upper, lower, overwrite_a=1, overwrite_b=1)
         if q == 0:
             return TriangularFactor(*positive_diagonal(R, self.S), left, rows)
         over, under = np.array(self.S, order="F"), np.array(other.S, order="F")
         S, rest, _ = lapack.dtpmqrt(p, V, block, over, under, trans="T", overwrite_a=1, overwrite_b=1)
-        return TriangularFactor(*positive_diagonal(R, S), left + rest.T @ rest, rows)
+        return TriangularFactor(*positive_diagonal(R, S), left + products(rest), rows)
 
     def discount(self, forgetting: float) -> TriangularFactor:
         """Return the factor with every row's weight multiplied by `forgetting`."""

@@ -14,12 +14,12 @@ from scipy.linalg import blas, lapack
 
 from koopsieve._types import FloatArray
 
-_COLUMNS = 64  # columns of the triangular solve at a time; all but this diagonal band of it is matrix products
-_ROWS = 2048  # rows at a time, so that what is worked on stays in the cache
+_PANEL_COLUMNS = 64  # columns of the triangular solve at a time; all but this diagonal band of it is matrix products
+_BLOCK_ROWS = 2048  # rows at a time, so that what is worked on stays in the cache
 # The leverage ‖Y‖² of all new rows together, up to which products are used. Rounding changes what is known of any
 # direction, however weak, by at most ε·leverage of itself: 1e-11 here, where Householder promises ε of the largest.
-_MOST_LEVERAGE = 5e4
-_SAMPLED = 32  # one row in so many tells beforehand whether the limit will be passed
+_MAX_LEVERAGE = 5e4
+_SAMPLE_EVERY = 32  # one row in so many tells beforehand whether the limit will be passed
 
 
 def innovation_update(
@@ -30,25 +30,25 @@ def innovation_update(
     With Y = ΦR⁻¹, UᵀU = I + YᵀY and the innovation E = T − YS (the new targets less what the old rows predict):
     R ← UR, S ← US + U⁻ᵀYᵀE, and EᵀE − (U⁻ᵀYᵀE)ᵀ(U⁻ᵀYᵀE) is left over, without cancellation because E is already small.
     """
-    if not np.diagonal(R).all() or not expected_leverage(R, design) <= _MOST_LEVERAGE:
+    if not np.diagonal(R).all() or not expected_leverage(R, design) <= _MAX_LEVERAGE:
         return None
     p, q = S.shape
-    square, cross, products = np.eye(p), np.zeros((p, q)), np.zeros((q, q))
-    for start in range(0, len(design), _ROWS):
+    square, cross, left = np.eye(p), np.zeros((p, q)), np.zeros((q, q))
+    for start in range(0, len(design), _BLOCK_ROWS):
         with np.errstate(all="ignore"):  # an almost singular R overflows here; the test below then says no
-            Y = solve_right(R, design[start : start + _ROWS])
+            Y = solve_right(R, design[start : start + _BLOCK_ROWS])
             square += Y.T @ Y
-        if not np.trace(square) <= p + _MOST_LEVERAGE:
+        if not np.trace(square) <= p + _MAX_LEVERAGE:
             return None
         E = np.empty((len(Y), q), order="F")
-        np.subtract(targets[start : start + _ROWS], np.matmul(Y, S, out=E), out=E)
+        np.subtract(targets[start : start + _BLOCK_ROWS], np.matmul(Y, S, out=E), out=E)
         cross += Y.T @ E
-        products += E.T @ E
+        left += products(E)
     U = np.linalg.cholesky(square).T
     gain = blas.dtrsm(1.0, U, cross, trans_a=1)
-    products -= gain.T @ gain
-    np.fill_diagonal(products, np.maximum(np.diagonal(products), 0.0))  # rounding must not make a square negative
-    return np.triu(blas.dtrmm(1.0, U, R)), gain + blas.dtrmm(1.0, U, S), products
+    left -= products(gain)
+    np.fill_diagonal(left, np.maximum(np.diagonal(left), 0.0))  # rounding must not make a square negative
+    return np.triu(blas.dtrmm(1.0, U, R)), gain + blas.dtrmm(1.0, U, S), left
 
 
 def expected_leverage(R: FloatArray, design: FloatArray) -> float:
@@ -56,7 +56,7 @@ def expected_leverage(R: FloatArray, design: FloatArray) -> float:
 
     A guess is enough: it spares most of the work that would be thrown away, and either update is right.
     """
-    sample = design[::_SAMPLED]
+    sample = design[::_SAMPLE_EVERY]
     with np.errstate(all="ignore"):
         Y = solve_right(R, sample)
         return float(np.einsum("ij,ij->", Y, Y)) * len(design) / max(len(sample), 1)
@@ -72,10 +72,17 @@ def householder_update(
     V, T = np.zeros((rows, p), order="F"), np.zeros((rows, q), order="F")
     V[:known], T[:known] = R[:known], S[:known]
     V[known : known + len(design)], T[known : known + len(design)] = design, targets
-    V, tau, _, _ = lapack.dgeqrf(V, lwork=_COLUMNS * p, overwrite_a=1)
+    V, tau, _, _ = lapack.dgeqrf(V, lwork=_PANEL_COLUMNS * p, overwrite_a=1)
     if q:
-        T, _, _ = lapack.dormqr("L", "T", V, tau, T, lwork=_COLUMNS * q, overwrite_c=1)
-    return *positive_diagonal(V[:p], T[:p]), T[p:].T @ T[p:]
+        T, _, _ = lapack.dormqr("L", "T", V, tau, T, lwork=_PANEL_COLUMNS * q, overwrite_c=1)
+    return *positive_diagonal(V[:p], T[:p]), products(T[p:])
+
+
+def products(columns: FloatArray) -> FloatArray:
+    """Return the products of all columns with each other; data that are too large overflow, and are refused later."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: FloatArray = columns.T @ columns
+    return found
 
 
 def positive_diagonal(R: FloatArray, S: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -87,9 +94,11 @@ def positive_diagonal(R: FloatArray, S: FloatArray) -> tuple[FloatArray, FloatAr
 def solve_right(R: FloatArray, rows: FloatArray) -> FloatArray:
     """Return Y with YR = rows, block column by block column."""
     Y = np.array(rows, order="F")
-    known = np.empty((len(Y), min(_COLUMNS, len(R))), order="F")  # once: fresh memory costs as much as the product
-    for start in range(0, len(R), _COLUMNS):
-        block = slice(start, start + _COLUMNS)
+    known = np.empty(
+        (len(Y), min(_PANEL_COLUMNS, len(R))), order="F"
+    )  # once: fresh memory costs as much as the product
+    for start in range(0, len(R), _PANEL_COLUMNS):
+        block = slice(start, start + _PANEL_COLUMNS)
         width = len(R[block])
         Y[:, block] -= np.matmul(Y[:, :start], R[:start, block], out=known[:, :width])
         blas.dtrsm(1.0, R[block, block], Y[:, block], side=1, overwrite_b=1)  # whole columns: done in place
