@@ -14,6 +14,7 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import shifts, with_delay_line
+from koopsieve.model.calibration import Calibration
 from koopsieve.model.forms import Linearisation, Model, lift, require_shape
 from koopsieve.model.lifted import Coefficients, check_made_with, shifted_coefficients
 
@@ -31,6 +32,8 @@ class BilinearModel(Model):
     C : array, shape (n_outputs, L)
     dictionary : Dictionary
         The map φ; it knows names, sample time and delays.
+    calibration : Calibration, optional
+        Bands, support and certificate: see `koopsieve.calibrate`.
     """
 
     form: ClassVar[str] = "bilinear"
@@ -40,6 +43,7 @@ class BilinearModel(Model):
     N: FloatArray
     C: FloatArray
     dictionary: Dictionary
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         L, width = self.dictionary.size, len(self.input_names)

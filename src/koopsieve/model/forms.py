@@ -11,7 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,9 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.model import files
+from koopsieve.model.calibration import Calibration
 from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
+from koopsieve.model.prediction import Level, Prediction, banded
 from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
 
 
@@ -44,11 +46,12 @@ class Linearisation:
 class Model(Shown, ABC):
     """A fitted model in one of the prediction forms.
 
-    Subclasses are frozen dataclasses with a field `dictionary`.
+    Subclasses are frozen dataclasses with fields `dictionary` and `calibration`.
     """
 
     form: ClassVar[str]
     dictionary: Dictionary
+    calibration: Calibration | None
 
     # what a form says
 
@@ -109,7 +112,21 @@ class Model(Shown, ABC):
         """Rows of measured history that a prediction starts from."""
         return self.signals.embedding.history
 
-    def predict(self, history: ArrayLike, inputs: ArrayLike | None = None, horizon: int = 1) -> FloatArray:
+    @overload
+    def predict(self, history: ArrayLike, inputs: ArrayLike | None = ..., horizon: int = ...) -> FloatArray: ...
+    @overload
+    def predict(
+        self, history: ArrayLike, inputs: ArrayLike | None = ..., horizon: int = ..., *, level: Level, joint: bool = ...
+    ) -> Prediction: ...
+    def predict(
+        self,
+        history: ArrayLike,
+        inputs: ArrayLike | None = None,
+        horizon: int = 1,
+        *,
+        level: Level | None = None,
+        joint: bool = False,
+    ) -> FloatArray | Prediction:
         """Predict the outputs 1, …, `horizon` steps after each start.
 
         Parameters
@@ -123,16 +140,18 @@ class Model(Shown, ABC):
             shape is the same for all starts. May be left out only if the model has none.
         horizon : int
             Steps ahead.
+        level, joint : float or sequence of float, optional, and bool
+            Also give bands that hold each measured output, or jointly all at all steps, with this probability.
 
         Returns
         -------
         array, shape (horizon, n_outputs) or (starts, horizon, n_outputs)
-            Row h−1 is y[k+h]. A model that diverges gives inf or nan.
+            Row h−1 is y[k+h]. A model that diverges gives inf or nan. With a level, a `Prediction`.
 
         Raises
         ------
         KoopsieveError
-            If shapes do not fit, inputs are missing, or a value is not finite.
+            If shapes do not fit, inputs are missing, a value is not finite, or there are no bands that far ahead.
         """
         steps = checked_horizon(horizon)
         given = starts(self.signals, history, inputs, steps)
@@ -141,6 +160,8 @@ class Model(Shown, ABC):
             acting = (given.acting[part, h] for h in range(steps))
             for h, carried in enumerate(self.steps(self.start(given.states[part]), acting)):
                 predicted[part, h] = self.read(carried)
+        if level is not None:
+            return banded(self.calibration, self.dictionary, given, predicted, level, joint)
         return predicted[0] if given.alone else predicted
 
     def simulate(self, outputs: ArrayLike, inputs: ArrayLike | None = None, samples: int | None = None) -> FloatArray:

@@ -14,6 +14,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
+from koopsieve.model.calibration import Calibration
 from koopsieve.model.forms import Linearisation, Model, require_shape
 
 MARGIN = 1.0  # how far beyond the data, in widths of their range, an output may go before it is held back
@@ -34,6 +35,8 @@ class ReprojectedModel(Model):
     limits : array, shape (2, n_outputs), optional
         Least and largest value that an output can take: a tank that overflows, a sensor that saturates. Left out, the
         region with a wide margin, so that a prediction that leaves the data stays finite.
+    calibration : Calibration, optional
+        Bands and support: see `koopsieve.calibrate`.
     """
 
     form: ClassVar[str] = "reprojected"
@@ -42,6 +45,7 @@ class ReprojectedModel(Model):
     dictionary: Dictionary
     region: FloatArray
     limits: FloatArray | None = None
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         require_shape("coef", self.coef, (len(self.dictionary.regressors), len(self.output_names)))
