@@ -53,7 +53,10 @@ def read_archive(
             header = json.loads(archive["header"].tobytes().decode())
             found = (header.get("format"), header.get("version"))
             if found != (kind, version):
-                raise KoopsieveError(f"Expected {kind!r}, version {version}; got {found[0]!r}, version {found[1]}.")
+                raise KoopsieveError(
+                    f"Expected {kind!r}, version {version}; got {found[0]!r}, version {found[1]}. "
+                    "Use the koopsieve that wrote it."
+                )
             return build(header, {name: archive[name] for name in archive.files if name != "header"})
     except FileNotFoundError as error:
         raise KoopsieveError(f"There is no file {os.fspath(path)}. Check the path.") from error

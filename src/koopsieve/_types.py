@@ -1,13 +1,14 @@
-"""Names shared by every stage: array types, the error and the warning users see, files written whole or not at all."""
+"""Shared by every stage: array types, the error and the warning users see, numbers checked, files written whole."""
 
 from __future__ import annotations
 
+import operator
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +34,52 @@ def increasing_indices(what: str, indices: ArrayLike, size: int) -> IndexArray:
     if not whole or (kept.size and (kept.min() < 0 or kept.max() >= size or (np.diff(kept) <= 0).any())):
         raise KoopsieveError(f"{what} must be increasing indices below {size}, each once. Got {kept.tolist()[:10]}.")
     return kept.astype(np.intp)
+
+
+def whole_number(what: str, value: Any, least: int = 0) -> int:
+    """Return a whole number of at least `least`; `what` names it in the message. 2.0 and True are none."""
+    try:
+        number = least - 1 if isinstance(value, bool | np.bool_) else operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise KoopsieveError(f"{what} must be a whole number, {least} or more. Got {value!r}.")
+    return number
+
+
+def sorted_horizons(horizons: Any) -> tuple[int, ...]:
+    """Return numbers of steps ahead in order and each once, or say which of them is none."""
+    if not isinstance(horizons, Iterable) or isinstance(horizons, str):
+        raise KoopsieveError(f"horizons must be several numbers of steps, such as [1, 10, 50]. Got {horizons!r}.")
+    return tuple(sorted({whole_number("Each of horizons", h, 1) for h in horizons}))
+
+
+def real_array(what: str, values: Any) -> FloatArray:
+    """Return numbers as float64, not copied if they already are; what is masked becomes NaN. `what` names them.
+
+    Raises
+    ------
+    KoopsieveError
+        If they are complex, text, dates or objects, or do not form an array.
+    """
+    try:
+        array = np.ma.asarray(values) if _is_masked(values) else np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise KoopsieveError(f"{what} cannot be read as an array ({error}). Expected rows of equal length.") from error
+    if array.dtype.kind not in "fiub":
+        raise KoopsieveError(
+            f"{what} must be real numbers. Expected a float or integer dtype, got {array.dtype}. "
+            "Convert them first, for example with .astype(float), or split complex values into two columns."
+        )
+    numbers = array.astype(np.float64, copy=False)
+    return np.ma.filled(numbers, np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
+
+
+def _is_masked(values: Any) -> bool:
+    """Tell whether NumPy would drop a mask on the way to an array."""
+    if isinstance(values, list | tuple):
+        return any(map(_is_masked, values))
+    return isinstance(values, np.ma.MaskedArray)
 
 
 @contextmanager

@@ -1,11 +1,11 @@
-"""A damped pendulum with a torque, one Euler step per sample, and its model by least squares."""
+"""A damped pendulum with a torque, one Euler step per sample, and its models by least squares, in every form."""
 
 from types import SimpleNamespace
 
 import numpy as np
 
 from koopsieve.data import Trajectories
-from koopsieve.model import LiftedModel
+from koopsieve.model import BilinearModel, LiftedModel, ReprojectedModel
 from koopsieve.regression import compress
 
 
@@ -23,11 +23,22 @@ def simulate_pendulum(lengths, inputs, seed=0):
     return Trajectories.from_arrays(states, torques if inputs else None, dt=0.1)
 
 
-def least_squares_model(trajectories, recipe, scale=1.0):
-    """The model whose coefficients are `scale` times numpy's least squares."""
-    dictionary = recipe.fit(trajectories)
+def least_squares(trajectories, dictionary, scale=1.0):
+    """The estimate whose coefficients are `scale` times numpy's least squares."""
     statistics = compress(trajectories, dictionary)
     coef = scale * np.linalg.lstsq(statistics.R, statistics.S, rcond=None)[0]
     precision = np.arange(1.0, dictionary.size + 1)
-    estimate = SimpleNamespace(coef=coef, noise_precision=precision, regressors=statistics.regressors)
-    return LiftedModel.from_estimate(estimate, dictionary, trajectories.dt)
+    return SimpleNamespace(coef=coef, noise_precision=precision, regressors=statistics.regressors)
+
+
+def least_squares_model(trajectories, recipe, scale=1.0, form="linear"):
+    """The model in one of the forms whose coefficients are `scale` times numpy's least squares."""
+    dictionary = recipe.fit(trajectories)
+    if form == "bilinear":
+        return BilinearModel.from_estimate(least_squares(trajectories, dictionary.bilinear(), scale), dictionary)
+    estimate = least_squares(trajectories, dictionary, scale)
+    if form == "linear":
+        return LiftedModel.from_estimate(estimate, dictionary)
+    points = np.concatenate(list(trajectories.acted_blocks()))
+    region = np.stack([points.min(axis=0), points.max(axis=0)])
+    return ReprojectedModel(estimate.coef[:, list(dictionary.outputs)], dictionary, region)

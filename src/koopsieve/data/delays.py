@@ -54,7 +54,9 @@ def embed_delays(
            [3., 2., 4., 1.],
            [4., 3., 9., 4.]])
     """
-    return embedded(trajectories, Embedding(states, inputs, inputs_at))  # type: ignore[arg-type]
+    embedding = Embedding(states, inputs, inputs_at)  # type: ignore[arg-type]
+    _check_embeddable(trajectories, embedding)
+    return embedded(trajectories, embedding)
 
 
 def embedded(data: Data, embedding: Embedding) -> Data:

@@ -7,14 +7,13 @@ the new output and the input, exactly; there is nothing to learn in that.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 
 TIMINGS = ("k", "k+1")
 
@@ -45,7 +44,7 @@ class Embedding:
 
     def __post_init__(self) -> None:
         for name in ("state_delays", "input_delays"):
-            object.__setattr__(self, name, _checked_delay(name, getattr(self, name)))
+            object.__setattr__(self, name, whole_number(f"{name}, the number of delays,", getattr(self, name)))
         if self.inputs_at not in TIMINGS:
             raise KoopsieveError(f'inputs_at must be "k" or "k+1". Got {self.inputs_at!r}.')
 
@@ -151,13 +150,3 @@ def sample_name(name: str, steps: int) -> str:
     ('y[k-2]', 'y', 'u[k+1]')
     """
     return f"{name}[k{steps:+d}]" if steps else name
-
-
-def _checked_delay(what: str, value: Any) -> int:
-    try:
-        delay = operator.index(value)
-    except TypeError:
-        raise KoopsieveError(f"{what} must be a whole number of samples. Got {value!r}.") from None
-    if delay < 0 or isinstance(value, bool):
-        raise KoopsieveError(f"{what} must be a whole number of samples, 0 or more. Got {value!r}.")
-    return delay

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, KoopsieveError
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError, real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +34,7 @@ def as_matrix(values: Any, what: str, label: str) -> FloatArray:
 
     What already is one is not copied. Masked samples become NaN, that is, missing.
     """
-    try:
-        array = np.asarray(values)
-    except (ValueError, TypeError) as error:
-        raise KoopsieveError(
-            f"The {what} of {label} do not form an array ({error}). Expected shape (samples, columns), all rows alike."
-        ) from error
-    if array.dtype.kind not in "fiub":
-        raise KoopsieveError(
-            f"The {what} of {label} must be real numbers. Expected a float or integer dtype, got {array.dtype}. "
-            "Convert them first, for example with .astype(float), or split complex values into two columns."
-        )
-    if isinstance(values, np.ma.MaskedArray):
-        array = np.ma.filled(values.astype(float), np.nan)
+    array = real_array(f"The {what} of {label}", values)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:

@@ -38,6 +38,8 @@ class Signals:
 
     def __post_init__(self) -> None:
         check_names(self.outputs, self.inputs)
+        if not self.embedding.trivial:
+            check_names(self.state_names, self.acting)
         if isinstance(self.dt, bool) or not isinstance(self.dt, Real) or not 0 < self.dt < np.inf:
             raise KoopsieveError(f"dt, the sample time, must be a positive number. Got {self.dt!r}.")
 

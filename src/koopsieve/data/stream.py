@@ -201,11 +201,14 @@ class Stream(Recorded):
                 yield block.states
 
     def acted_blocks(self) -> Iterator[FloatArray]:
-        """Yield all states with the inputs that act on them beside, block by block."""
+        """Yield all states that another follows, with the inputs that act on them beside, block by block."""
         for piece in self.pieces(BLOCK_ROWS):
+            waiting = np.zeros((0, self.n_states + self.n_inputs))  # the last row, until another sample is seen
             for block in piece.blocks:
-                rows = min(len(block.states), len(block.inputs))
-                yield np.concatenate([block.states[:rows], block.inputs[:rows]], axis=1)
+                rows = np.concatenate([block.states[: len(block.inputs)], block.inputs], axis=1)
+                followed = len(block.states) - 1
+                yield np.concatenate([waiting, rows[:followed]])
+                waiting = rows[followed:]
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the pieces of all episodes, their samples checked."""

@@ -56,7 +56,7 @@ class Calls(Observables):
         return replace(self, names=self.picked_names(columns), columns=self.columns[columns])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Function(Block):
     """Observables computed by a user's function.
 
@@ -99,7 +99,7 @@ class Function(Block):
         return points.fitted(Calls(names, self.function, np.arange(len(names)), self.gradient))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Transformer(Block):
     """Observables computed by a scikit-learn transformer; it is cloned, and fitted to all training states at once.
 

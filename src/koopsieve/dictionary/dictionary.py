@@ -18,7 +18,7 @@ from koopsieve.data.signals import Signals
 from koopsieve.dictionary.observables import Block, Observables, Samples
 from koopsieve.dictionary.parts import from_parts, to_parts
 from koopsieve.dictionary.products import Pairs
-from koopsieve.dictionary.states import Coordinates, Inputs
+from koopsieve.dictionary.states import Coordinates, Inputs, Ones
 
 KIND = "koopsieve dictionary"
 VERSION = 2
@@ -103,7 +103,14 @@ class Dictionary:
     @property
     def linear_in_inputs(self) -> bool:
         """True if the drives are the inputs themselves, all of them and nothing else."""
-        return self.drive_names == self.signals.acting
+        plain = all(isinstance(family, Coordinates) for family in self.drive_families)
+        return plain and self.drive_names == self.signals.acting
+
+    @cached_property
+    def varying(self) -> IndexArray:
+        """Indices of the observables that are not the constant one."""
+        flags = [not isinstance(family, Ones) for family in self.families for _ in range(family.size)]
+        return np.flatnonzero(np.array(flags, dtype=bool))
 
     def __call__(self, states: ArrayLike) -> FloatArray:
         """Lift states (samples, n), or one state (n,), to observables (samples, L) or (L,).
@@ -160,14 +167,20 @@ class Dictionary:
         return replace(self, families=families, drive_families=_selected(self.drive_families, kept))
 
     def bilinear(self) -> Dictionary:
-        """Return the same observables with the drives of the bilinear form: u_j, then u_j·φ_i for every observable."""
+        """Return the same observables with the drives of the bilinear form: u_j, then u_j·φ_i for every `varying` one.
+
+        The product with the constant is left out: it would be the input once more.
+        """
         acting = self._inputs()
         if acting is None:
             return self
         widths = (len(self.state_names) + len(self.signals.acting), len(self.state_names))
         single = [acting.select(np.array([j])) for j in range(acting.size)]
-        products = tuple(Pairs.of(one, family, widths) for one in single for family in self.families)
+        products = tuple(Pairs.of(one, family, widths) for one in single for family in self._varying_families())
         return replace(self, drive_families=(acting, *products))
+
+    def _varying_families(self) -> list[Observables]:
+        return [family for family in self.families if not isinstance(family, Ones)]
 
     def linear(self) -> Dictionary:
         """Return the same observables with the inputs themselves as drives."""

@@ -101,7 +101,7 @@ class PeriodicKernels(Kernels):
         return replace(super().select(columns), frequency=self.frequency[columns])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SquaredExponential(Block):
     """Kernels exp(−c·‖x − z‖²) for every centre z and every coefficient c.
 
@@ -151,7 +151,7 @@ class SquaredExponential(Block):
         return points.fitted(Kernels(names, centers, scale, center, frozen(np.repeat(values, len(centers)))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PeriodicSquaredExponential(Block):
     """Kernels exp(−c·‖sin(π·f·(x − z))‖²) for every centre z, coefficient c and frequency f.
 

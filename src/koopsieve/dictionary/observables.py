@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from dataclasses import Field, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,6 +87,13 @@ class Block(ABC):
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Return the families with everything that data decide (centres, scales, frequencies) decided."""
 
+    def __repr__(self) -> str:
+        """Return the recipe as it was written: settings at their defaults are left out."""
+        own: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        values = [(field, getattr(self, field.name)) for field in own]
+        written = [f"{field.name}={value!r}" for field, value in values if not _same(value, field.default)]
+        return f"{type(self).__name__}({', '.join(written)})"
+
     def recipes(self) -> tuple[Block, ...]:
         """Return the blocks this one consists of, in order."""
         return (self,)
@@ -123,7 +130,7 @@ class Block(ABC):
         return Dictionary.fitted(self.recipes(), trajectories, np.random.default_rng(seed))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sum(Block):
     """Blocks one after the other, as `+` writes them."""
 
@@ -139,6 +146,10 @@ class Sum(Block):
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.blocks))
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
 
 
 def frozen(values: ArrayLike) -> FloatArray:

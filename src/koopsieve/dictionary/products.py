@@ -68,13 +68,14 @@ class Pairs(Observables):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Times(Block):
     """All products of two blocks, as `*` writes them.
 
     Examples
     --------
-    >>> from koopsieve import Inputs, States, Trajectories
+    >>> from koopsieve.data import Trajectories
+    >>> from koopsieve.dictionary import Inputs, States
     >>> data = Trajectories.from_arrays([[1.0, 2.0], [3.0, 4.0], [5.0, 5.0]], [[1.0], [2.0]])
     >>> (States() + Inputs() * States()).fit(data).drive_names
     ('u1 x1', 'u1 x2')

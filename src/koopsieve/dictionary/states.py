@@ -34,7 +34,7 @@ class Coordinates(Observables):
         return type(self)(self.picked_names(columns), self.columns[columns])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class States(Block):
     """The states themselves, delayed copies included. Without them a model has no outputs.
 
@@ -52,7 +52,7 @@ class States(Block):
         return Fitted(observables=Coordinates(names, np.arange(len(names))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inputs(Block):
     """The inputs that act in the step, as drives: the B of a linear model.
 
@@ -89,7 +89,7 @@ class Ones(Observables):
         return type(self)(self.picked_names(columns))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Constant(Block):
     """The observable that is one everywhere: an offset for all others."""
 
@@ -144,7 +144,7 @@ def padded(points: FloatArray) -> FloatArray:
     return np.concatenate([points, np.ones((len(points), 1))], axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Monomials(Block):
     """All products of states (or of states and inputs) with total degree from two up to `degree`.
 

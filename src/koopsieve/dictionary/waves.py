@@ -42,7 +42,7 @@ class Waves(Observables):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fourier(Block):
     """sin(2πf·x) and cos(2πf·x) for every state x and every frequency f.
 
@@ -78,7 +78,7 @@ class Fourier(Block):
         return points.fitted(Waves(names, frozen(omega), phases))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RandomFourier(Block):
     """Random waves cos(x·ω + phase) that approximate the kernel exp(−c·‖x − x'‖²) (Rahimi and Recht, 2007).
 

@@ -62,9 +62,9 @@ class BilinearModel(Model):
         carried = with_delay_line(dictionary.linear())
         structure = shifts(carried)
         coef = shifted_coefficients(estimate.coef[: L + width], L, carried, structure)
-        size = carried.size
+        size, varying = carried.size, dictionary.varying
         N = np.zeros((width, size, size))
-        N[:, :L, :L] = estimate.coef[L + width :].reshape(width, L, L).transpose(0, 2, 1)
+        N[:, :L, varying] = estimate.coef[L + width :].reshape(width, len(varying), L).transpose(0, 2, 1)
         N[:, structure.targets] = 0.0
         return cls(coef[:size].T.copy(), coef[size:].T.copy(), N, np.eye(size)[list(carried.outputs)], carried)
 

@@ -20,7 +20,7 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.model import files
-from koopsieve.model.histories import checked_horizon, real_array, starts
+from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
 from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
 
 
@@ -114,7 +114,8 @@ class Model(ABC):
         Parameters
         ----------
         history : array, shape (rows, n_outputs) or (starts, rows, n_outputs)
-            Measured outputs, newest last, at least `history` rows; (n_outputs,) is one row.
+            Measured outputs, newest last, at least `history` rows; (n_outputs,) is one row. Of a single output (rows,)
+            will do.
         inputs : array, shape (steps, l) or (starts, steps, l), optional
             The inputs that act in the `horizon` steps predicted. Where the model holds past inputs, all inputs from the
             oldest row of the history on: rows − 1 + horizon of them, one more where u[k+1] acts on y[k+1]. The first
@@ -158,11 +159,8 @@ class Model(ABC):
         array, shape (samples − rows, n_outputs)
             The outputs after the rows given.
         """
-        first = np.atleast_2d(real_array("outputs", outputs).T).T
-        if inputs is None and samples is None:
-            raise KoopsieveError("How long is the record? Give its inputs, or samples= for a model without inputs.")
-        given = np.zeros((int(samples or 0), 0)) if inputs is None else real_array("inputs", inputs)
-        given = given[:, None] if given.ndim == 1 else given
+        first = as_rows(finite_array("outputs", outputs), len(self.output_names))
+        given = whole_record(self.signals, inputs, samples)
         horizon = len(given) - len(first)
         if horizon < 1:
             raise KoopsieveError(
@@ -170,7 +168,7 @@ class Model(ABC):
                 f"{len(given)}."
             )
         along = given if self.signals.embedding.ahead else given[:-1]
-        return self.predict(first, along if self.input_names or given.shape[1] else None, horizon)
+        return self.predict(first, None if inputs is None else along, horizon)
 
     def linearise(self, history: ArrayLike, inputs: ArrayLike | None = None) -> Linearisation:
         """Return A, B and an offset that describe one step around a point.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
 from koopsieve.data import Signals
 
 
@@ -42,7 +42,8 @@ def starts(signals: Signals, history: ArrayLike, inputs: ArrayLike | None, horiz
     signals : Signals
         Of the model.
     history : array, shape (n,), (rows, n) or (starts, rows, n)
-        At least `signals.embedding.history` rows of measured outputs, newest last; (n,) is one row.
+        At least `signals.embedding.history` rows of measured outputs, newest last; (n,) is one row. With a single
+        output (rows,) will do, and with a single input (steps,).
     inputs : array, shape (steps, l) or (starts, steps, l), optional
         Without past inputs in the state, the `horizon` inputs that act from the newest row on; or all inputs from the
         oldest row of the history on: rows − 1 + horizon, and one more with timing "k+1".
@@ -63,20 +64,37 @@ def starts(signals: Signals, history: ArrayLike, inputs: ArrayLike | None, horiz
     return Starts(np.concatenate(past, axis=1), acting[:, known:], alone=np.ndim(history) < 3)
 
 
-def checked_horizon(horizon: int) -> int:
+def checked_horizon(horizon: int, what: str = "horizon") -> int:
     """Return the number of steps ahead, or say that it is not one."""
-    if not isinstance(horizon, int | np.integer) or isinstance(horizon, bool) or horizon < 1:
-        raise KoopsieveError(f"horizon must be a whole number of steps, at least 1. Got {horizon!r}.")
-    return int(horizon)
+    return whole_number(f"{what}, the number of steps,", horizon, 1)
+
+
+def whole_record(signals: Signals, inputs: ArrayLike | None, samples: int | None) -> FloatArray:
+    """Return the inputs of a whole record (samples, l), which also say how long it is."""
+    if inputs is None and samples is None:
+        raise KoopsieveError("How long is the record? Give its inputs, or samples= for a model without inputs.")
+    length = None if samples is None else checked_horizon(samples, "samples")
+    given = (
+        np.zeros((length or 0, 0)) if inputs is None else as_rows(finite_array("inputs", inputs), len(signals.inputs))
+    )
+    if length is not None and len(given) != length:
+        raise KoopsieveError(f"inputs must have a row per sample of the record. Expected {length}, got {len(given)}.")
+    return given
+
+
+def as_rows(values: FloatArray, columns: int) -> FloatArray:
+    """Return an array of one dimension as a single column if only one is expected, otherwise as a single row."""
+    if values.ndim != 1:
+        return values
+    return values[:, None] if columns == 1 else values[None]
 
 
 def _histories(signals: Signals, history: ArrayLike) -> FloatArray:
-    values, n, needed = real_array("history", history), len(signals.outputs), signals.embedding.history
-    if values.ndim == 1:
-        values = values[:, None] if n == 1 else values[None]
+    n, needed = len(signals.outputs), signals.embedding.history
+    values = as_rows(finite_array("history", history), n)
     values = values[None] if values.ndim == 2 else values
     if values.ndim != 3 or values.shape[2] != n or values.shape[1] < needed:
-        expected = f"({n},), " if needed == 1 else ""
+        expected = "(rows,), " if n == 1 else f"({n},), " if needed == 1 else ""
         raise KoopsieveError(
             f"history must hold the last {needed} or more rows of the outputs {_listed(signals.outputs)}, newest last. "
             f"Expected {expected}(rows, {n}) or (starts, rows, {n}), got {np.shape(history)}."
@@ -96,14 +114,13 @@ def _inputs(signals: Signals, inputs: ArrayLike | None, rows: int, count: int, h
                 f"Expected inputs of shape ({max(lengths)}, {width}), got none."
             )
         return np.zeros((count, horizon, 0))
-    given = real_array("inputs", inputs)
-    if given.ndim not in (2, 3) or given.shape[-1] != width or given.shape[-2] not in lengths:
+    given = as_rows(finite_array("inputs", inputs), width)
+    shapes = [shape for length in sorted(lengths) for shape in ((length, width), (count, length, width))]
+    if given.shape not in shapes:
         raise KoopsieveError(
-            f"inputs must have one column per input {_listed(signals.inputs)} and "
-            f"{' or '.join(map(str, sorted(lengths)))} rows: {_which_rows(signals, horizon)}. Got {given.shape}."
+            f"inputs must have a column per input {_listed(signals.inputs)}, and a row per sample: "
+            f"{_which_rows(signals, horizon)}. Expected {' or '.join(map(str, shapes))}, got {np.shape(inputs)}."
         )
-    if given.ndim == 3 and len(given) != count:
-        raise KoopsieveError(f"inputs must be given for each start. Expected {count} of them, got {len(given)}.")
     acting = given if given.shape[-2] == horizon else given[..., embedding.ahead :, :]
     return np.broadcast_to(acting, (count, *acting.shape[-2:]))
 
@@ -114,14 +131,9 @@ def _which_rows(signals: Signals, horizon: int) -> str:
     return along if signals.embedding.input_delays else f"the {horizon} that act in the steps predicted, or {along}"
 
 
-def real_array(what: str, values: ArrayLike) -> FloatArray:
+def finite_array(what: str, values: ArrayLike) -> FloatArray:
     """Return the values as floats, or say that they are not real and finite; `what` names them."""
-    array = np.asarray(values)
-    if isinstance(values, np.ma.MaskedArray):
-        array = np.ma.filled(values.astype(float), np.nan)
-    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
-        raise KoopsieveError(f"{what} must hold real numbers. Got dtype {array.dtype}.")
-    array = array.astype(float, copy=False)
+    array = real_array(what, values)
     if not np.isfinite(array).all():
         where = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
         raise KoopsieveError(f"{what} must be finite. Got {array[where]} at index {where}.")
@@ -129,4 +141,4 @@ def real_array(what: str, values: ArrayLike) -> FloatArray:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return f"({', '.join(names[:8])}{', …' if len(names) > 8 else ''})"
+    return f"({', '.join(names[:8]) or 'none'}{', …' if len(names) > 8 else ''})"

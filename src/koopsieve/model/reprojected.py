@@ -74,16 +74,20 @@ class ReprojectedModel(Model):
         return carried[:, : len(self.output_names)]
 
     def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return the derivatives of one step, rows of the delay line being exact shifts."""
+        """Return the derivatives of one step, rows of the delay line being exact shifts.
+
+        A coordinate that is held back at the border of the box changes nothing.
+        """
         n, width, outputs = len(carried), len(acting), len(self.output_names)
-        point = np.concatenate([carried, acting])[None]
-        slope = np.einsum("pd,pc->cd", self.dictionary.gradient(point)[0], self.coef)
+        given = np.concatenate([carried, acting])
+        point = np.clip(given, *self.box)[None]
+        slope = np.einsum("pd,pc->cd", self.dictionary.gradient(point)[0], self.coef) * (given == point[0])
         step = np.zeros((n, n + width))
         step[:outputs] = slope
         sources = self.signals.embedding.shift_sources(outputs, width)
         step[outputs:][np.arange(n - outputs), sources[outputs:]] = 1.0
         offset = np.zeros(n)
-        offset[:outputs] = (self.dictionary.evaluate(point) @ self.coef)[0] - slope @ point[0]
+        offset[:outputs] = (self.dictionary.evaluate(point) @ self.coef)[0] - slope @ given
         return Linearisation(step[:, :n], step[:, n:], np.eye(n)[:outputs], offset)
 
     def arrays(self) -> Mapping[str, FloatArray]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, sorted_horizons
 from koopsieve.data import Trajectories, embedded
-from koopsieve.model.histories import checked_horizon
 
 if TYPE_CHECKING:
     from koopsieve.model.forms import Model
@@ -65,7 +64,7 @@ def _stepped(model: Model, data: Trajectories, horizons: Sequence[int]) -> Itera
 
 def checked_horizons(horizons: Sequence[int], trajectories: Trajectories) -> tuple[int, ...]:
     """Return the horizons sorted and once each, or say which no episode is long enough for."""
-    wanted = sorted({checked_horizon(h) for h in horizons})
+    wanted = sorted_horizons(horizons)
     if not wanted:
         raise KoopsieveError("horizons is empty. Expected at least one number of steps, such as [1, 10, 50].")
     longest = max(map(len, trajectories.states))
@@ -74,7 +73,7 @@ def checked_horizons(horizons: Sequence[int], trajectories: Trajectories) -> tup
             f"No episode is long enough to look {wanted[-1]} steps ahead. Expected at least {wanted[-1] + 1} samples, "
             f"the longest has {longest}. Ask for shorter horizons."
         )
-    return tuple(wanted)
+    return wanted
 
 
 def fitting(model: Model, trajectories: Trajectories) -> Trajectories:

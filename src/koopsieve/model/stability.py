@@ -43,8 +43,8 @@ def stabilise(model: LiftedModel, statistics: RegressionStatistics, radius: floa
     """
     if not (np.isfinite(radius) and radius > 0):
         raise KoopsieveError(f"radius must be a positive number. Got {radius}.")
-    known = len(statistics.observables)
-    if statistics.observables != model.names[:known] or statistics.drives != model.signals.acting:
+    known, structure = len(statistics.observables), shifts(model.dictionary)
+    if not _are_of(statistics, model, structure):
         raise KoopsieveError(
             f"The statistics are not of this model's observables. Expected {list(model.names)[:5]}…, got "
             f"{list(statistics.observables)[:5]}…. Pass statistics.select(retained)."
@@ -53,7 +53,6 @@ def stabilise(model: LiftedModel, statistics: RegressionStatistics, radius: floa
         raise KoopsieveError("The model's A is not finite, so it cannot be stabilised. Identify it again.")
     if model.spectral_radius <= radius * (1 + ROUNDING):
         return model
-    structure = shifts(model.dictionary)
     A = _with_exact_rows(inside(model.A, radius, _scale(statistics, len(model.A))), model.A, structure, known)
     A = _contracted(A, radius, structure.delays)
     free = np.flatnonzero(structure.free[:known])
@@ -64,6 +63,13 @@ def stabilise(model: LiftedModel, statistics: RegressionStatistics, radius: floa
     left = statistics.leftover[free] + np.sum((gap - drives @ B[free].T) ** 2, axis=0)
     noise[free] = left / max(statistics.rows, 1.0)
     return replace(model, A=A, B=B, noise_variance=noise)
+
+
+def _are_of(statistics: RegressionStatistics, model: LiftedModel, structure: Shifts) -> bool:
+    """Tell whether the model was identified from these statistics: what it has beyond is only carried along."""
+    known = len(statistics.observables)
+    same = statistics.observables == model.names[:known] and statistics.drives == model.signals.acting
+    return same and not structure.free[known:].any() and not model.A[structure.free, known:].any()
 
 
 def _with_exact_rows(A: FloatArray, before: FloatArray, structure: Shifts, known: int) -> FloatArray:

@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, sorted_horizons
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.streaming.blocks import Readable
 from koopsieve.dictionary import Dictionary
@@ -183,13 +183,11 @@ def _check_rows(found: RegressionStatistics) -> RegressionStatistics:
 
 
 def _check_horizons(horizons: Sequence[int], trajectories: Trajectories | Stream) -> tuple[int, ...]:
-    steps = tuple(sorted({int(h) for h in horizons}))
-    longest = np.inf  # of a stream, which is measured while it is read
-    if isinstance(trajectories, Trajectories):
+    steps = sorted_horizons(horizons)
+    if isinstance(trajectories, Trajectories):  # a stream is measured while it is read
         longest = max(len(x) for x in trajectories.states) - 1
-    if steps and (steps[0] < 1 or steps[-1] > longest or any(int(h) != h for h in horizons)):
-        raise KoopsieveError(
-            f"horizons must be whole numbers from 1 to {longest}, the transitions of the longest episode. "
-            f"Got {list(horizons)}."
-        )
+        if steps and steps[-1] > longest:
+            raise KoopsieveError(
+                f"horizons must be at most {longest}, the transitions of the longest episode. Got {list(horizons)}."
+            )
     return steps

@@ -20,7 +20,7 @@ def test_columns_and_names_by_hand():
     expected = np.column_stack([Y[3:], Y[2:11], Y[1:10], U[2:11], U[1:10], U[0:9]])
     np.testing.assert_array_equal(embedded.states[0], expected)
     np.testing.assert_array_equal(embedded.inputs[0], U[3:11])
-    assert embedded.outputs == (0, 1)
+    assert embedded.output_names == ("y", "z")
     assert embedded.input_names == ("u",)
     assert embedded.dt == 0.2
     assert [len(x) for x in embedded.states] == [9, 4]
@@ -46,8 +46,8 @@ def test_no_delays_change_nothing():
 @pytest.mark.parametrize(
     "states, inputs, message",
     [
-        (-1, 0, r"states, the number of delays, must be 0 or more\. Got -1"),
-        (0, 1.5, r"inputs, the number of delays, must be a whole number\. Got 1\.5"),
+        (-1, 0, r"state_delays, the number of delays, must be a whole number, 0 or more\. Got -1"),
+        (0, 1.5, r"input_delays, the number of delays, must be a whole number, 0 or more\. Got 1\.5"),
         (6, 0, r"With 6 delays an episode needs at least 8 samples\. Too short: episode 1 \(7 samples\)\. .*subset"),
     ],
 )

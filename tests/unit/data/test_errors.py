@@ -64,7 +64,7 @@ REFUSED = {
     "dates": ({"states": X.astype("datetime64[s]")}, "got datetime64[s]"),
     "None": ({"states": None}, "The states of episode 0 must be real numbers."),
     "a generator": ({"states": (x for x in X)}, "The states of episode 0 must be real numbers."),
-    "ragged": ({"states": [[1.0, 2.0], [3.0]]}, "The states of episode 0 do not form an array"),
+    "ragged": ({"states": [[1.0, 2.0], [3.0]]}, "The states of episode 0 cannot be read as an array"),
     "three dimensions": (
         {"states": np.zeros((3, 10, 2))},
         "The states of episode 0 must have shape (samples, columns). Got (3, 10, 2). "

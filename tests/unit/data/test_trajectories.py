@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from koopsieve._types import KoopsieveError, KoopsieveWarning
-from koopsieve.data import Trajectories
+from koopsieve.data import Signals, Trajectories
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 U = np.random.default_rng(1).normal(size=(20, 1))
@@ -22,7 +22,7 @@ def test_one_array_is_one_episode():
     assert trajectories.dt == 0.1
     assert trajectories.state_names == ("x1", "x2")
     assert trajectories.input_names == ("u1",)
-    assert trajectories.outputs == (0, 1)
+    assert trajectories.n_outputs == 2
     assert trajectories.output_names == ("x1", "x2")
     np.testing.assert_array_equal(trajectories.states[0], X)
     np.testing.assert_array_equal(trajectories.inputs[0], U[:-1])
@@ -162,9 +162,9 @@ def test_joining_the_episodes_gives_the_whole():
 @pytest.mark.parametrize(
     "other, what",
     [
-        (Trajectories.from_arrays(X, state_names=["a", "b"]), "state_names"),
-        (Trajectories.from_arrays(X, U), "input_names"),
-        (Trajectories.from_arrays(X, dt=0.1), "dt"),
+        (Trajectories.from_arrays(X, state_names=["a", "b"]), "outputs"),
+        (Trajectories.from_arrays(X, U), "inputs"),
+        (Trajectories.from_arrays(X, dt=0.1), "sample time"),
     ],
 )
 def test_joining_what_differs_is_refused(other, what):
@@ -244,8 +244,8 @@ def test_copies_survive_a_trip_to_another_process():
 def test_the_constructor_checks_the_form():
     x, u = X, np.zeros((19, 0))
     with pytest.raises(KoopsieveError, match=r"Use Trajectories\.from_arrays"):
-        Trajectories((x,), (u[:5],), 1.0, ("a", "b"), (), (0, 1))
+        Trajectories((x,), (u[:5],), Signals(("a", "b")))
     with pytest.raises(KoopsieveError, match=r"Use Trajectories\.from_arrays"):
-        Trajectories((x,), (), 1.0, ("a", "b"), (), (0, 1))
+        Trajectories((x,), (), Signals(("a", "b")))
     with pytest.raises(KoopsieveError, match=r"Use Trajectories\.from_arrays"):
-        Trajectories((), (), 1.0, ("a", "b"), (), (0, 1))
+        Trajectories((), (), Signals(("a", "b")))

@@ -48,21 +48,24 @@ def test_a_true_value_that_is_no_number_is_refused():
         nmse([1.0, np.nan], [1.0, 2.0])
 
 
-def model_of(trajectories, scale=1.0):
-    return least_squares_model(trajectories, States() + Constant() + Monomials(degree=3), scale)
+FORMS = ["linear", "bilinear", "reprojected"]
+
+
+def model_of(trajectories, scale=1.0, form="linear"):
+    return least_squares_model(trajectories, States() + Constant() + Monomials(degree=3), scale, form)
 
 
 @pytest.mark.parametrize("inputs", [0, 2])
-@pytest.mark.parametrize("relift", [False, True])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("with_truth", [False, True])
-def test_horizon_nmse_is_that_of_plain_loops(inputs, relift, with_truth, monkeypatch):
+def test_horizon_nmse_is_that_of_plain_loops(inputs, form, with_truth, monkeypatch):
     clean = simulate_pendulum([40, 9, 30], inputs)
     noisy = add_noise(clean, 40, rng=1)
-    model = model_of(noisy)
-    monkeypatch.setattr("koopsieve.model.prediction._CHUNK_BYTES", 7 * 8 * len(model.A))
+    model = model_of(noisy, form=form)
+    monkeypatch.setattr("koopsieve.model.rollout._CHUNK_BYTES", 7 * 8 * model.carried_size)
     truth = clean if with_truth else None
-    found = horizon_nmse(model, noisy, [5, 1, 12, 5], truth=truth, relift=relift)
-    judge = literal_horizon_nmse(model, noisy, [5, 1, 12, 5], truth=truth, relift=relift)
+    found = horizon_nmse(model, noisy, [5, 1, 12, 5], truth=truth)
+    judge = literal_horizon_nmse(model, noisy, [5, 1, 12, 5], truth=truth)
     assert list(found) == ["x1", "x2"]
     for name in found:
         np.testing.assert_allclose(found[name], judge[name], rtol=1e-8)
@@ -71,19 +74,26 @@ def test_horizon_nmse_is_that_of_plain_loops(inputs, relift, with_truth, monkeyp
 def test_one_step_is_the_papers_one_step_error():
     data = simulate_pendulum([60], 1)
     model = model_of(data)
-    predicted = model.predict(data.states[0][:-1], data.inputs[0][:, None, :], horizon=1)[:, 0]
+    predicted = model.predict(data.states[0][:-1, None], data.inputs[0][:, None, :], horizon=1)[:, 0]
     found = horizon_nmse(model, data, [1])
     expected = nmse(data.states[0][1:], predicted)  # of x1, which is predicted exactly, it is rounding
     np.testing.assert_allclose([found["x1"][0], found["x2"][0]], expected, rtol=1e-9, atol=1e-24)
 
 
-@pytest.mark.parametrize("relift", [False, True])
-def test_divergence_gives_inf_and_no_warning(relift):
-    data = simulate_pendulum([60], 0)
-    model = model_of(data, scale=1e30)
-    for errors in horizon_nmse(model, data, [1, 50], relift=relift).values():
+@pytest.mark.parametrize("form", ["linear", "bilinear"])
+def test_divergence_gives_inf_and_no_warning(form):
+    data = simulate_pendulum([60], 1)
+    model = model_of(data, 1e30, form)
+    for errors in horizon_nmse(model, data, [1, 50]).values():
         assert np.isfinite(errors[0])
         assert errors[1] == np.inf
+
+
+def test_reprojection_is_held_to_the_data_and_stays_finite():
+    data = simulate_pendulum([60], 1)
+    for errors in horizon_nmse(model_of(data, 1e30, "reprojected"), data, [1, 50]).values():
+        assert np.isfinite(errors).all()
+        assert (errors > 1e20).all()
 
 
 def test_delayed_copies_are_not_scored():

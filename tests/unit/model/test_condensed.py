@@ -16,9 +16,6 @@ def test_matrices_give_the_linear_prediction(inputs):
         B=rng.normal(size=(5, inputs)),
         C=np.eye(5)[:2],
         dictionary=phi,
-        dt=0.1,
-        input_names=data.input_names,
-        output_names=("x1", "x2"),
     )
     x, u = rng.normal(size=2), rng.normal(size=(7, inputs))
     F, G = model.prediction_matrices(7)

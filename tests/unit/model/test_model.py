@@ -23,10 +23,10 @@ def model(request):
 
 
 def linear(A, dt):
-    data = Trajectories.from_arrays(np.random.default_rng(0).normal(size=(5, len(A))))
+    data = Trajectories.from_arrays(np.random.default_rng(0).normal(size=(5, len(A))), dt=dt)
     dictionary = States().fit(data)
     estimate = SimpleNamespace(coef=A.T, noise_precision=np.ones(len(A)), regressors=dictionary.names)
-    return LiftedModel.from_estimate(estimate, dictionary, dt)
+    return LiftedModel.from_estimate(estimate, dictionary)
 
 
 def test_spectrum_of_a_known_oscillator():
@@ -40,7 +40,8 @@ def test_spectrum_of_a_known_oscillator():
 
 
 def test_modes_rebuild_the_free_motion(model):
-    free = replace(model, B=np.zeros((len(model.A), 0)), input_names=())
+    unforced = replace(model.dictionary, signals=replace(model.signals, inputs=()), drive_families=())
+    free = replace(model, B=np.zeros((len(model.A), 0)), dictionary=unforced)
     modes, x0 = free.modes, np.array([0.4, -0.2])
     values, vectors = np.linalg.eig(free.A)
     vectors = vectors[:, np.argsort(-np.abs(values), kind="stable")]
@@ -60,7 +61,7 @@ def test_numbers_of_a_model_that_is_none():
 
 
 def test_deviation_is_that_of_the_covariance_recursion(model):
-    x0, u = np.array([[0.1, 0.2], [0.5, -0.5]]), np.zeros((8, len(model.input_names)))
+    x0, u = np.array([[[0.1, 0.2]], [[0.5, -0.5]]]), np.zeros((8, len(model.input_names)))
     mean, deviation = model.predict_interval(x0, u, horizon=8)
     np.testing.assert_array_equal(mean, model.predict(x0, u, horizon=8))
     P = np.zeros_like(model.A)
@@ -122,8 +123,8 @@ def test_python_control_simulates_the_same(model):
 
 
 def test_matrices_that_do_not_fit_are_refused(model):
-    with pytest.raises(KoopsieveError, match=r"C does not fit.*Expected \(1, 5\), got \(2, 5\)"):
-        replace(model, output_names=("x1",))
+    with pytest.raises(KoopsieveError, match=r"C does not fit.*Expected \(2, 5\), got \(1, 5\)"):
+        replace(model, C=model.C[:1])
     with pytest.raises(KoopsieveError, match="noise_variance does not fit"):
         replace(model, noise_variance=np.ones(3))
 

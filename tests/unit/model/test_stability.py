@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koopsieve import KoopsieveError, LeastSquares, LiftedModel, States, Trajectories, compress, stabilise
+from koopsieve import KoopsieveError, LeastSquares, LiftedModel, States, Trajectories, compress, embed_delays, stabilise
 from koopsieve.model.stability import inside
 
 
@@ -75,3 +75,30 @@ def test_what_cannot_be_meant_is_refused():
         stabilise(model, statistics, radius=0.0)
     with pytest.raises(KoopsieveError, match="observables"):
         stabilise(model, statistics.select([0]))
+
+
+@pytest.mark.parametrize("inputs_at", ["k", "k+1"])
+def test_delayed_copies_stay_copies(inputs_at):
+    """y[k-1] and y[k-2] are what y was, u[k-1] is what the input was, before and after."""
+    rng = np.random.default_rng(2)
+    u, y = rng.normal(size=(200, 1)), np.zeros((201, 1))
+    for k in range(2, 200):
+        y[k + 1] = 1.2 * y[k] - 0.1 * y[k - 2] + 0.3 * u[k - 1] + u[k]
+    y += 0.01 * np.abs(y).max() * rng.normal(size=y.shape)
+    data = embed_delays(Trajectories.from_arrays(y, u, state_names="y"), 3, 2, inputs_at)
+    phi = States().fit(data)
+    names = ("y", "y[k-3]", "u1[k-2]") if inputs_at == "k" else ("y", "y[k-3]", "u1[k-1]")
+    kept = [phi.names.index(name) for name in names]
+    statistics = compress(data, phi).select(kept)
+    model = LiftedModel.from_estimate(LeastSquares().identify(statistics), phi.select(kept))
+    inside_circle = stabilise(model, statistics)
+    assert model.spectral_radius > 1.01
+    assert inside_circle.spectral_radius <= 1 + 1e-9
+    copies = [i for i, name in enumerate(model.names) if name != "y"]
+    assert len(copies) == 5
+    for before, after in ((model.A, inside_circle.A), (model.B, inside_circle.B)):
+        np.testing.assert_allclose(after[copies], before[copies], rtol=0, atol=1e-15)
+        assert set(np.unique(before[copies])) <= {0.0, 1.0}
+    carried = [i for i, name in enumerate(model.names) if name not in names]
+    assert not inside_circle.A[0, carried].any()
+    assert inside_circle.noise_variance[copies].tolist() == [0.0] * 5

@@ -163,9 +163,12 @@ def test_chunks_are_bounded_in_bytes_and_shown():
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"horizons": [0]}, "whole numbers from 1 to 29"),
-        ({"horizons": [30]}, "whole numbers from 1 to 29"),
-        ({"horizons": [1.5]}, "whole numbers"),
+        ({"horizons": [0]}, "Each of horizons must be a whole number, 1 or more. Got 0"),
+        ({"horizons": [1, 30]}, "at most 29, the transitions of the longest episode"),
+        ({"horizons": [1.9]}, r"a whole number, 1 or more. Got 1\.9"),
+        ({"horizons": [True]}, "a whole number, 1 or more. Got True"),
+        ({"horizons": ["5"]}, "a whole number, 1 or more. Got '5'"),
+        ({"horizons": 5}, r"such as \[1, 10, 50\]\. Got 5"),
         ({"max_bytes": 10}, "max_bytes is too small"),
     ],
 )
@@ -178,7 +181,7 @@ def test_errors(change, message):
 def test_a_dictionary_of_other_states_is_refused():
     data = make()
     other = Trajectories.from_arrays(np.ones((4, 2)).cumsum(axis=0), state_names=["p", "q"])
-    with pytest.raises(KoopsieveError, match="fitted to the states p, q; the trajectories have x1, x2"):
+    with pytest.raises(KoopsieveError, match=r"fitted to must have the same outputs\. Expected p, q, got x1, x2"):
         compress(data, States().fit(other))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from koopsieve._types import KoopsieveError
-from koopsieve.data import Stream, Trajectories, embed_delays
+from koopsieve.data import Embedding, Stream, Trajectories, embed_delays
 from koopsieve.data.streaming.origins import Arrays
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.execution import Serial, Threads
@@ -57,7 +57,7 @@ def test_chunks_with_delays_and_horizons(size, delays):
     data = make(lengths=(30, 9, 12, 18))
     stream = Stream.from_chunks(lambda: chunks(data, size), dt=0.1)
     expected, came = embed_delays(data, *delays), embed_delays(stream, *delays)
-    assert (came.state_names, came.outputs, came.dt) == (expected.state_names, expected.outputs, expected.dt)
+    assert came.signals == expected.signals
     phi = (States() + Monomials()).fit(expected)
     wanted = compress(expected, phi, horizons=[1, 4])
     mine = compress(came, phi, horizons=[1, 4], chunk_rows=5)
@@ -71,19 +71,18 @@ def test_chunks_with_delays_and_horizons(size, delays):
     lengths=st.lists(st.integers(2, 25), min_size=1, max_size=4),
     count=st.integers(1, 9),
     delays=st.tuples(st.integers(0, 3), st.integers(0, 3)),
+    timing=st.sampled_from(["k", "k+1"]),
     horizon=st.integers(1, 4),
     rows=st.integers(1, 12),
 )
-def test_parts_answer_for_every_transition_once(lengths, count, delays, horizon, rows):
+def test_parts_answer_for_every_transition_once(lengths, count, delays, timing, horizon, rows):
     """Cut anywhere, in the middle of episodes and of delays: the transitions of all parts are those of the whole."""
     from koopsieve.regression.chunks import cut
 
     x = [np.column_stack([np.full(T, i), np.arange(T)]).astype(float) for i, T in enumerate(lengths)]
-    stream = Stream.from_arrays(x, [a[:, 1:] ** 2 for a in x])
-    lost = max(delays)
-    if lost:
-        stream = stream.embedded(*delays)
-    expected = [(i, k) for i, T in enumerate(lengths) for k in range(lost, T - 1)]
+    stream = Stream.from_arrays(x, [a[:, 1:] ** 2 for a in x]).embedded(Embedding(*delays, timing))
+    lost, ahead = max(delays), int(timing == "k+1")
+    expected = [(i, k) for i, T in enumerate(lengths) for k in range(lost, T - 1 - ahead)]
     seen = []
     for part in stream.parts(count, reach=horizon):
         for chunk in cut(part.pieces(rows), rows, horizon):
@@ -91,13 +90,13 @@ def test_parts_answer_for_every_transition_once(lengths, count, delays, horizon,
             for k in range(chunk.rows):
                 episode, sample = chunk.states[k, :2]
                 seen.append((int(episode), int(sample)))
-                np.testing.assert_array_equal(chunk.inputs[k], [sample**2])
-                left = min(horizon, lengths[int(episode)] - 1 - int(sample))
+                np.testing.assert_array_equal(chunk.inputs[k], [(sample + ahead) ** 2])
+                left = min(horizon, lengths[int(episode)] - 1 - ahead - int(sample))
                 np.testing.assert_array_equal(chunk.states[k : k + left + 1, 1], sample + np.arange(left + 1))
                 for delay in range(1, delays[0] + 1):
                     assert chunk.states[k, 2 * delay + 1] == sample - delay
                 for delay in range(1, delays[1] + 1):
-                    assert chunk.states[k, 1 + 2 * delays[0] + delay] == (sample - delay) ** 2
+                    assert chunk.states[k, 1 + 2 * delays[0] + delay] == (sample - delay + ahead) ** 2
     assert sorted(seen) == expected
 
 
@@ -155,6 +154,17 @@ def test_fitting_a_dictionary_to_a_stream_is_fitting_it_to_the_data():
     np.testing.assert_allclose(phi(data.states[0]), wanted(data.states[0]), rtol=1e-9)
 
 
+@pytest.mark.parametrize("size", [1, 37, 1000])
+@pytest.mark.parametrize("timing", ["k", "k+1"])
+def test_points_of_states_and_inputs_are_those_of_the_data(size, timing):
+    """The input after the last sample acts on nothing: it is missing here, and must not be looked at."""
+    data = make(lengths=(40, 30))
+    stream = embed_delays(Stream.from_chunks(lambda: chunks(data, size), dt=0.1), 2, 1, timing)
+    expected = embed_delays(data, 2, 1, timing)
+    for mine, theirs in ((stream.acted_blocks(), expected.acted_blocks()), (stream.state_blocks(), expected.states)):
+        np.testing.assert_array_equal(np.concatenate(list(mine)), np.concatenate(list(theirs)))
+
+
 def test_centres_of_a_long_stream_by_mini_batches():
     """Three clouds, visited one after the other: a centre ends up in the middle of each."""
     middles = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
@@ -172,12 +182,13 @@ def test_centres_of_a_long_stream_by_mini_batches():
 
 
 def test_streaming_moments_survive_a_large_offset():
-    from koopsieve.dictionary.centers import state_scale
+    from koopsieve.dictionary.centers import coordinate_scale
+    from koopsieve.dictionary.points import Points
 
     rng = np.random.default_rng(0)
     x = 1e8 + rng.normal(size=(3000, 2))
     stream = Stream.from_chunks([("a", part) for part in np.array_split(x, 7)])
-    np.testing.assert_allclose(state_scale(stream, True), (x - 1e8).std(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(coordinate_scale(Points(stream), True), (x - 1e8).std(axis=0), rtol=1e-6)
 
 
 def test_progress_is_shown_with_and_without_a_known_length():
@@ -191,7 +202,7 @@ def test_progress_is_shown_with_and_without_a_known_length():
         return items
 
     compress(Stream.of(data), phi, chunk_rows=10, progress=watch, executor=Serial())
-    compress(Stream.from_chunks(lambda: chunks(data, 30)), phi, chunk_rows=10, progress=watch)
+    compress(Stream.from_chunks(lambda: chunks(data, 30), dt=0.1), phi, chunk_rows=10, progress=watch)
     compress(Stream.of(data), phi, chunk_rows=1, progress=watch, executor=Threads(2))
     assert seen == [(10, 10), (10, None), (10, 10)]
 
@@ -247,7 +258,7 @@ class TestBadInput:
         x = np.random.default_rng(0).normal(size=(9, 1))
         u = x.copy()
         u[-1] = np.nan
-        phi = States().fit(Trajectories.from_arrays(x))
+        phi = States().fit(Trajectories.from_arrays(x, u))
         assert compress(Stream.from_chunks([("a", x[:4], u[:4]), ("a", x[4:], u[4:])]), phi).rows == 8
         u[3] = np.nan
         with pytest.raises(KoopsieveError, match=r"'u1' is missing .* at row 3"):

@@ -190,8 +190,8 @@ def _embedded(blocks: Iterator[Block], embedding: Embedding) -> Iterator[Block]:
     x = u = None
     for block in blocks:
         answers += len(block.states) * block.answered
-        x = block.states if x is None else np.concatenate([x[-carried:], block.states])
-        u = block.inputs if u is None else np.concatenate([u[-carried:], block.inputs])
+        x = block.states if x is None else np.concatenate([x[max(len(x) - carried, 0) :], block.states])
+        u = block.inputs if u is None else np.concatenate([u[max(len(u) - carried, 0) :], block.inputs])
         if len(x) <= carried:
             continue
         states, _ = embedding.embed(x, u)
