@@ -11,6 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,8 @@ from numpy.typing import ArrayLike
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
+from koopsieve.export.c import to_c
+from koopsieve.export.state_space import to_mat
 from koopsieve.model import files
 from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
 from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
@@ -27,6 +30,8 @@ from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
 @dataclass(frozen=True)
 class Linearisation:
     """The step around one point: x[k+1] ≈ A·x[k] + B·u[k] + offset, y = C·x, x what the model carries.
+
+    Around many points A, B and offset have a first axis over the points.
 
     Parameters
     ----------
@@ -69,8 +74,8 @@ class Model(ABC):
         """Return the outputs (starts, n_outputs) in what is carried."""
 
     @abstractmethod
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return the step linearised around one point, given as (size,) and (l,)."""
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the step linearised around each of many points, given as (points, size) and (points, l)."""
 
     @abstractmethod
     def arrays(self) -> Mapping[str, FloatArray]:
@@ -181,7 +186,8 @@ class Model(ABC):
         given = starts(self.signals, history, inputs, 1)
         if len(given.states) != 1:
             raise KoopsieveError(f"linearise takes one history at a time. Got {len(given.states)}.")
-        return self.jacobian(self.start(given.states)[0], given.acting[0, 0])
+        around = self.jacobians(self.start(given.states), given.acting[:, 0])
+        return Linearisation(around.A[0], around.B[0], around.C, around.offset[0])
 
     def rollout(self, trajectories: Trajectories, horizon: int) -> tuple[FloatArray, ...]:
         """Predict from every start that has `horizon` samples after it, with the measured inputs.
@@ -225,6 +231,37 @@ class Model(ABC):
             with np.errstate(over="ignore", invalid="ignore"):  # an unstable model overflows, and its outputs show it
                 carried = self.advance(carried[: len(u)], u)
             yield carried
+
+    # ways out of Python
+
+    def to_c(self, folder: str | os.PathLike[str], name: str = "model") -> tuple[Path, ...]:
+        """Write the model as C99: a header, a source file, a program with test vectors and a Makefile.
+
+        The code needs nothing but a compiler, and allocates nothing. The header says how to use it; `make` in the
+        folder compiles it and compares it with what Python computes.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it is not there.
+        name : str
+            Of the files, and what the names of functions begin with.
+
+        Returns
+        -------
+        tuple of Path
+            The files.
+
+        Raises
+        ------
+        KoopsieveError
+            If the dictionary holds a user's own code; the message says which block.
+        """
+        return to_c(self, folder, name)
+
+    def to_mat(self, path: str | os.PathLike[str]) -> None:
+        """Write the matrices (A, B, C and N, or coef and region), names, sample time and delays for MATLAB."""
+        to_mat(path, self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one .npz file of arrays and JSON, whole or not at all.

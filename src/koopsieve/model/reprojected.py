@@ -73,22 +73,22 @@ class ReprojectedModel(Model):
         """Return the outputs, which are the first columns of the state."""
         return carried[:, : len(self.output_names)]
 
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return the derivatives of one step, rows of the delay line being exact shifts.
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the derivatives of one step around each point, rows of the delay line being exact shifts.
 
         A coordinate that is held back at the border of the box changes nothing.
         """
-        n, width, outputs = len(carried), len(acting), len(self.output_names)
-        given = np.concatenate([carried, acting])
-        point = np.clip(given, *self.box)[None]
-        slope = np.einsum("pd,pc->cd", self.dictionary.gradient(point)[0], self.coef) * (given == point[0])
-        step = np.zeros((n, n + width))
-        step[:outputs] = slope
+        (count, n), width, outputs = carried.shape, acting.shape[1], len(self.output_names)
+        given = np.concatenate([carried, acting], axis=1)
+        points = np.clip(given, *self.box)
+        slope = np.einsum("ptd,tc->pcd", self.dictionary.gradient(points), self.coef) * (given == points)[:, None]
+        step = np.zeros((count, n, n + width))
+        step[:, :outputs] = slope
         sources = self.signals.embedding.shift_sources(outputs, width)
-        step[outputs:][np.arange(n - outputs), sources[outputs:]] = 1.0
-        offset = np.zeros(n)
-        offset[:outputs] = (self.dictionary.evaluate(point) @ self.coef)[0] - slope @ given
-        return Linearisation(step[:, :n], step[:, n:], np.eye(n)[:outputs], offset)
+        step[:, np.arange(outputs, n), sources[outputs:]] = 1.0
+        offset = np.zeros((count, n))
+        offset[:, :outputs] = self.dictionary.evaluate(points) @ self.coef - np.einsum("pcd,pd->pc", slope, given)
+        return Linearisation(step[:, :, :n], step[:, :, n:], np.eye(n)[:outputs], offset)
 
     def arrays(self) -> Mapping[str, FloatArray]:
         """Return the coefficients and the region."""
