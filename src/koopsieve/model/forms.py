@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.export.c import to_c
 from koopsieve.export.state_space import to_mat
+from koopsieve.export.symbolic import CasadiModel, to_casadi, to_do_mpc
 from koopsieve.model import files
 from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
 from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
@@ -258,6 +259,35 @@ class Model(ABC):
             If the dictionary holds a user's own code; the message says which block.
         """
         return to_c(self, folder, name)
+
+    def to_casadi(self) -> CasadiModel:
+        """Return the model as CasADi functions `lift`, `start`, `step` and `read`, with exact derivatives.
+
+        Raises
+        ------
+        KoopsieveError
+            If CasADi is not installed, or the dictionary holds a user's own code; the message says which block.
+        """
+        return to_casadi(self)
+
+    def to_do_mpc(self, setup: bool = True) -> Any:
+        """Return the model as a discrete `do_mpc.model.Model`.
+
+        Its state is `carried`, what the model carries from step to step (`to_casadi().start` makes it of a state); its
+        inputs and outputs (as expressions) have the model's names, made fit for Python.
+
+        Parameters
+        ----------
+        setup : bool
+            False leaves out the last call, `setup()`, so that variables can be added: a reference that changes in time,
+            for example.
+
+        Raises
+        ------
+        KoopsieveError
+            If do-mpc is not installed, or the dictionary holds a user's own code; the message says which block.
+        """
+        return to_do_mpc(self, setup)
 
     def to_mat(self, path: str | os.PathLike[str]) -> None:
         """Write the matrices (A, B, C and N, or coef and region), names, sample time and delays for MATLAB."""
