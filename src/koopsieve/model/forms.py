@@ -11,8 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +19,8 @@ from numpy.typing import ArrayLike
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
-from koopsieve.export.c import to_c
-from koopsieve.export.state_space import to_mat
-from koopsieve.export.symbolic import CasadiModel, to_casadi, to_do_mpc
 from koopsieve.model import files
+from koopsieve.model.exportable import Exportable
 from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
 from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
 
@@ -46,7 +43,7 @@ class Linearisation:
     offset: FloatArray
 
 
-class Model(ABC):
+class Model(Exportable, ABC):
     """A fitted model in one of the prediction forms.
 
     Subclasses are frozen dataclasses with a field `dictionary`.
@@ -232,66 +229,6 @@ class Model(ABC):
             with np.errstate(over="ignore", invalid="ignore"):  # an unstable model overflows, and its outputs show it
                 carried = self.advance(carried[: len(u)], u)
             yield carried
-
-    # ways out of Python
-
-    def to_c(self, folder: str | os.PathLike[str], name: str = "model") -> tuple[Path, ...]:
-        """Write the model as C99: a header, a source file, a program with test vectors and a Makefile.
-
-        The code needs nothing but a compiler, and allocates nothing. The header says how to use it; `make` in the
-        folder compiles it and compares it with what Python computes.
-
-        Parameters
-        ----------
-        folder : path
-            Made if it is not there.
-        name : str
-            Of the files, and what the names of functions begin with.
-
-        Returns
-        -------
-        tuple of Path
-            The files.
-
-        Raises
-        ------
-        KoopsieveError
-            If the dictionary holds a user's own code; the message says which block.
-        """
-        return to_c(self, folder, name)
-
-    def to_casadi(self) -> CasadiModel:
-        """Return the model as CasADi functions `lift`, `start`, `step` and `read`, with exact derivatives.
-
-        Raises
-        ------
-        KoopsieveError
-            If CasADi is not installed, or the dictionary holds a user's own code; the message says which block.
-        """
-        return to_casadi(self)
-
-    def to_do_mpc(self, setup: bool = True) -> Any:
-        """Return the model as a discrete `do_mpc.model.Model`.
-
-        Its state is `carried`, what the model carries from step to step (`to_casadi().start` makes it of a state); its
-        inputs and outputs (as expressions) have the model's names, made fit for Python.
-
-        Parameters
-        ----------
-        setup : bool
-            False leaves out the last call, `setup()`, so that variables can be added: a reference that changes in time,
-            for example.
-
-        Raises
-        ------
-        KoopsieveError
-            If do-mpc is not installed, or the dictionary holds a user's own code; the message says which block.
-        """
-        return to_do_mpc(self, setup)
-
-    def to_mat(self, path: str | os.PathLike[str]) -> None:
-        """Write the matrices (A, B, C and N, or coef and region), names, sample time and delays for MATLAB."""
-        to_mat(path, self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one .npz file of arrays and JSON, whole or not at all.
