@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -54,7 +55,7 @@ class ReprojectedModel(Model):
         """Number of terms, which bounds what one step holds per start."""
         return len(self.dictionary.regressors)
 
-    @property
+    @cached_property
     def box(self) -> FloatArray:
         """The region with a margin: where functions are evaluated, shape (2, n + l)."""
         return widened(self.region, MARGIN)

@@ -12,8 +12,11 @@ from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_numbe
 from koopsieve.export.mpc.estimate import Estimator, Filtered, FromHistory, Situation
 from koopsieve.export.mpc.kalman import KalmanFilter
 from koopsieve.export.mpc.noise import Noise
+from koopsieve.export.mpc.prediction import PathPrediction
 from koopsieve.export.mpc.problem import ControlProblem
 from koopsieve.export.mpc.solver import Solver
+
+FIRST_ITERATIONS = 5  # there is no plan yet to build on
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +31,14 @@ class ControlState:
         The inputs planned from now on.
     situation : Situation, optional
         Where the plant is; none before the first measurement.
+    path : array, shape (horizon + 1, size), optional
+        What the model is expected to carry from now on, where the programme depends on it.
     """
 
     input: FloatArray
     plan: FloatArray
     situation: Situation | None = None
+    path: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +79,19 @@ class ControlLaw:
         y = self._outputs(measured)
         u = state.input if acted is None else self._inputs(acted)
         situation = self._situation(state, u, y)
-        plan = self._shifted(state) if state.situation is not None else np.tile(u, (len(state.plan), 1))
-        for _ in range(self.iterations if state.situation is not None else max(self.iterations, 5)):
-            plan = self._improved(situation, plan, u, reference)
-            if self.problem.same_at_every_step:
-                break
-        return ControlState(plan[0], plan, situation)
+        if state.situation is None or self.problem.same_at_every_step:
+            planned = ControlState(u, np.tile(u, (len(state.plan), 1)), situation)
+        else:
+            followed = state.path is not None and np.isfinite(state.path).all()
+            planned = ControlState(u, _shifted(state.plan), situation, _shifted(state.path) if followed else None)
+        for _ in range(self._repetitions(state)):
+            planned = self._improved(situation, planned, u, reference)
+        return planned
+
+    def _repetitions(self, state: ControlState) -> int:
+        if self.problem.same_at_every_step:
+            return 1
+        return self.iterations if state.situation is not None else max(self.iterations, FIRST_ITERATIONS)
 
     def _situation(self, state: ControlState, acted: FloatArray, measured: FloatArray) -> Situation:
         if state.situation is not None:
@@ -87,20 +100,20 @@ class ControlLaw:
         past = [np.tile(measured, embedding.state_delays + 1), np.tile(acted, embedding.input_delays)]
         return self.estimator.start(np.concatenate(past))
 
-    def _improved(self, now: Situation, plan: FloatArray, acting: FloatArray, reference: ArrayLike) -> FloatArray:
+    def _improved(
+        self, now: Situation, planned: ControlState, acting: FloatArray, reference: ArrayLike
+    ) -> ControlState:
         """Return the plan that solves the programme around this one; inputs are within their limits exactly."""
         shape = self.problem.shape
-        programme = self.problem.programme(now.carried, reference, acting, plan, now.disturbance)
+        prediction = self.problem.prediction(now.carried, now.disturbance, planned.plan, planned.path)
+        programme = self.problem.assembled(prediction, reference, acting)
         start = np.zeros(len(programme.q))
-        start[: shape.moves] = plan.ravel()
-        found = self._solver.solve(programme, start)[: shape.moves].reshape(plan.shape)
+        start[: shape.moves] = planned.plan.ravel()
+        found = self._solver.solve(programme, start)[: shape.moves].reshape(planned.plan.shape)
         found[0] = np.clip(found[0], acting - shape.steps, acting + shape.steps)
-        limited: FloatArray = np.clip(found, shape.low, shape.high)
-        return limited
-
-    def _shifted(self, state: ControlState) -> FloatArray:
-        """Return the rest of the last plan, its last input once more."""
-        return np.concatenate([state.plan[1:], state.plan[-1:]])
+        plan = np.clip(found, shape.low, shape.high)
+        path = prediction.path(plan) if isinstance(prediction, PathPrediction) else None
+        return ControlState(plan[0], plan, now, path)
 
     @cached_property
     def _solver(self) -> Solver:
@@ -183,6 +196,11 @@ class Controller:
         """
         self.state = self.law.step(self.state, measured, reference, acted)
         return self.state.input
+
+
+def _shifted(planned: FloatArray) -> FloatArray:
+    """Return the rest of a plan or path, its last row once more."""
+    return np.concatenate([planned[1:], planned[-1:]])
 
 
 def _vector(what: str, given: ArrayLike, names: tuple[str, ...]) -> FloatArray:

@@ -24,6 +24,24 @@ class AffinePrediction:
 
 
 @dataclass(frozen=True, eq=False)
+class PathPrediction(AffinePrediction):
+    """The same along a path, with what is carried at every step: z[k+h] = drift[h] + pull[h]·U, h = 0, …, H.
+
+    Parameters
+    ----------
+    drift : array, shape (H + 1, size)
+    pull : array, shape (H + 1, size, H·l)
+    """
+
+    drift: FloatArray
+    pull: FloatArray
+
+    def path(self, plan: FloatArray) -> FloatArray:
+        """Return what is carried at every step under a plan (H, l)."""
+        return self.drift + self.pull @ plan.ravel()
+
+
+@dataclass(frozen=True, eq=False)
 class LinearResponse:
     """What predictions in the linear form are made of: Y = F·φ + W·w + G·U, with w added to φ at every step."""
 
@@ -43,28 +61,31 @@ class LinearResponse:
         return AffinePrediction(self.F @ carried + self.W @ disturbance, self.G)
 
 
-def around_plan(model: Predictor, carried: FloatArray, disturbance: FloatArray, plan: FloatArray) -> AffinePrediction:
-    """Return the prediction linearised along a plan of inputs (H, l).
+def along(
+    model: Predictor, carried: FloatArray, disturbance: FloatArray, plan: FloatArray, path: FloatArray | None = None
+) -> PathPrediction:
+    """Return the prediction linearised along a plan of inputs (H, l) and a path of what is carried (H + 1, size).
 
-    S[h+1] = A_h·S[h] + B_h·(U → u_h) is carried forward, where A_h, B_h are the derivatives of step h: rows of G are
-    C·S[h] for h = 1, …, H.
+    Without a path it is the one that the model takes under the plan. With one, nothing is simulated: all steps are
+    linearised at once, and where the path is not one that the model takes, their offsets carry the difference.
+    z[h+1] = A_h·z[h] + B_h·u_h + offset_h + w, with z as an affine function of U.
     """
-    nominal = _nominal(model, carried, disturbance, plan)
+    nominal = simulated(model, carried, disturbance, plan) if path is None else path.copy()
+    nominal[0] = carried
     steps = model.jacobians(nominal[:-1], plan)
     H, width = plan.shape
-    outputs, size = steps.C.shape
-    G = np.empty((H, outputs, H * width))
-    sensitivity = np.zeros((size, H * width))
+    drift, pull = np.empty((H + 1, len(carried))), np.zeros((H + 1, len(carried), H * width))
+    drift[0], offsets = carried, steps.offset + disturbance
     for h in range(H):
-        reached = h * width
-        sensitivity[:, :reached] = steps.A[h] @ sensitivity[:, :reached]
-        sensitivity[:, reached : reached + width] = steps.B[h]
-        G[h] = steps.C @ sensitivity
-    flat = G.reshape(H * outputs, H * width)
-    return AffinePrediction((nominal[1:] @ steps.C.T).ravel() - flat @ plan.ravel(), flat)
+        now = h * width
+        drift[h + 1] = steps.A[h] @ drift[h] + offsets[h]
+        np.matmul(steps.A[h], pull[h, :, :now], out=pull[h + 1, :, :now])
+        pull[h + 1, :, now : now + width] = steps.B[h]
+    free, G = drift[1:] @ steps.C.T, steps.C @ pull[1:]
+    return PathPrediction(free.ravel(), G.reshape(-1, H * width), drift, pull)
 
 
-def _nominal(model: Predictor, carried: FloatArray, disturbance: FloatArray, plan: FloatArray) -> FloatArray:
+def simulated(model: Predictor, carried: FloatArray, disturbance: FloatArray, plan: FloatArray) -> FloatArray:
     """Return what is carried at every step of the plan, shape (H + 1, size)."""
     found = np.empty((len(plan) + 1, len(carried)))
     found[0] = carried

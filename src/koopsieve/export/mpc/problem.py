@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
-from koopsieve.export.mpc.prediction import AffinePrediction, LinearResponse, around_plan
+from koopsieve.export.mpc.prediction import AffinePrediction, LinearResponse, along
 from koopsieve.export.mpc.quadratic import (
     QuadraticProgramme,
     Shape,
@@ -92,20 +92,24 @@ class ControlProblem:
         """
         plan = np.tile(previous, (self.horizon, 1)) if plan is None else plan
         disturbance = np.zeros(len(carried)) if disturbance is None else disturbance
-        prediction = self.prediction(carried, disturbance, plan)
-        wanted = self.references(reference)
+        return self.assembled(self.prediction(carried, disturbance, plan), reference, previous)
+
+    def prediction(
+        self, carried: FloatArray, disturbance: FloatArray, plan: FloatArray, path: FloatArray | None = None
+    ) -> AffinePrediction:
+        """Return future outputs as a function of future inputs: see `prediction.along`."""
+        if self.same_at_every_step:
+            return self._response.around(carried, disturbance)
+        return along(self.model, carried, disturbance, plan, path)
+
+    def assembled(self, prediction: AffinePrediction, reference: ArrayLike, previous: FloatArray) -> QuadraticProgramme:
+        """Return the programme of a prediction."""
         lower, upper = bounds(self.shape, prediction, previous)
-        q = gradient(self.shape, prediction, wanted, previous)
+        q = gradient(self.shape, prediction, self.references(reference), previous)
         if self.same_at_every_step:
             return QuadraticProgramme(self._P, q, self._A, lower, upper)
         P, A = hessian(self.shape, prediction.G), constraint_matrix(self.shape, prediction.G)
         return QuadraticProgramme(P, q, A, lower, upper)
-
-    def prediction(self, carried: FloatArray, disturbance: FloatArray, plan: FloatArray) -> AffinePrediction:
-        """Return future outputs as a function of future inputs."""
-        if self.same_at_every_step:
-            return self._response.around(carried, disturbance)
-        return around_plan(self.model, carried, disturbance, plan)
 
     def references(self, reference: ArrayLike) -> FloatArray:
         """Return the reference of every step, shape (horizon, n_outputs)."""

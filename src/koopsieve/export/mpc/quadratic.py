@@ -48,9 +48,8 @@ class Shape:
         Limits of inputs, and of their change.
     limited : array of int
         Which of the H·n future outputs have limits.
-    output_low, output_high : array
-        Their limits.
-    price : float
+    output_low, output_high, price : array
+        Their limits, and the price of exceeding them.
     """
 
     horizon: int
@@ -65,7 +64,7 @@ class Shape:
     limited: IndexArray
     output_low: FloatArray
     output_high: FloatArray
-    price: float
+    price: FloatArray
 
     @classmethod
     def of(cls, horizon: int, outputs: int, inputs: int, weights: Weights, limits: Limits) -> Shape:
@@ -86,7 +85,7 @@ class Shape:
             limited,
             output_low[limited],
             output_high[limited],
-            limits.checked_price(),
+            np.tile(limits.prices(outputs), horizon)[limited],
         )
 
     @property
@@ -115,7 +114,7 @@ def hessian(shape: Shape, G: FloatArray) -> FloatArray:
         + (D.T * np.tile(shape.rates, shape.horizon)) @ D
         + np.diag(np.tile(shape.efforts, shape.horizon))
     )
-    P[shape.moves :, shape.moves :] = shape.price * np.eye(slack)
+    P[shape.moves :, shape.moves :] = np.diag(shape.price)
     return P
 
 
@@ -134,7 +133,8 @@ def constraint_matrix(shape: Shape, G: FloatArray) -> FloatArray:
 
 def gradient(shape: Shape, prediction: AffinePrediction, reference: FloatArray, previous: FloatArray) -> FloatArray:
     """Return q: GᵀQ(free − r), what the last input adds through the first change, and the price of excess."""
-    q = np.full(shape.moves + len(shape.limited), shape.price)
+    q = np.empty(shape.moves + len(shape.limited))
+    q[shape.moves :] = shape.price
     q[: shape.moves] = prediction.G.T @ (shape.tracking * (prediction.free - reference.ravel()))
     q[: shape.inputs] -= shape.rates * previous
     return q

@@ -53,14 +53,15 @@ class Limits:
         Largest change of the inputs from step to step. They are always kept.
     outputs : pair of float or of arrays, shape (n_outputs,)
         Least and largest outputs. They may be exceeded where nothing else is possible, at a price.
-    price : float
-        Of exceeding an output's limit, per unit and step: added to the cost once as it is and once with its square.
+    price : float or array, shape (n_outputs,)
+        Of exceeding an output's limit, per unit and step; half of the square comes on top. It should be well above the
+        output's weight times a usual distance from the reference; far above it only makes the programme hard to solve.
     """
 
     inputs: tuple[ArrayLike, ArrayLike] = (-np.inf, np.inf)
     rates: ArrayLike = np.inf
     outputs: tuple[ArrayLike, ArrayLike] = (-np.inf, np.inf)
-    price: float = 1e3
+    price: ArrayLike = 10.0
 
     def input_bounds(self, count: int) -> tuple[FloatArray, FloatArray]:
         """Return least and largest inputs."""
@@ -77,11 +78,12 @@ class Limits:
         """Return least and largest outputs."""
         return _pair("outputs", self.outputs, count)
 
-    def checked_price(self) -> float:
-        """Return the price, or say that it is not positive."""
-        if not 0 < self.price < np.inf:
-            raise KoopsieveError(f"price, that of exceeding a limit, must be positive. Got {self.price!r}.")
-        return float(self.price)
+    def prices(self, count: int) -> FloatArray:
+        """Return the price of every output's limits."""
+        prices = _per_signal("price", self.price, count)
+        if not (np.isfinite(prices) & (prices > 0)).all():
+            raise KoopsieveError(f"price, that of exceeding a limit, must be positive. Got {prices.tolist()}.")
+        return prices
 
 
 def _weights(what: str, given: ArrayLike, count: int) -> FloatArray:
