@@ -61,7 +61,7 @@ class Bench:
         plain = LiftedModel.from_estimate(LeastSquares().identify(statistics), phi)
         found = [self._row("all", "everything, least squares", plain, 0.0), self._row("all", "everything", full, 0.0)]
         choice, path = chosen(problem, self.seed)
-        found.append(self._row("automatic", "horizon sieve, path", path.choice.model, choice.seconds))
+        found.append(self._row("automatic", "horizon sieve, path", path.choice.model, choice.seconds, path.choice.size))
         pick = self._pickers(statistics)
         swept, took = _timed(lambda: HorizonSieve().sizes(statistics, problem.sizes))
         for size, kept in zip(problem.sizes, swept, strict=True):
@@ -91,7 +91,7 @@ class Bench:
 
     def _subset(self, asked: str, method: str, statistics, phi, retained: np.ndarray, seconds: float) -> Row:
         model = self._refitted(statistics.select(retained), phi.select(retained))
-        return self._row(asked, method, model, seconds)
+        return self._row(asked, method, model, seconds, len(retained))
 
     def _random(self, size: int, statistics, phi) -> Row:
         rng = np.random.default_rng(11)
@@ -117,7 +117,7 @@ class Bench:
             phi = phi.select([*range(outputs), *range(states, phi.size)])
             found.append(self._refitter()(compress(problem.train, phi, horizons=filled(problem.shown)), phi))
         best = min(found, key=lambda one: one.errors.score(0.5))
-        return self._row(str(size), "fresh k-means kernels", best.model, time.perf_counter() - begun)
+        return self._row(str(size), "fresh k-means kernels", best.model, time.perf_counter() - begun, size)
 
     def _refitter(self) -> Refitter:
         refits = {"least squares": LeastSquares()} if self.one_step else default_refits()

@@ -10,9 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from koopsieve import Constant, Monomials, SpikeSlab, States, Trajectories, compress, reduce
-from koopsieve.dictionary import Dictionary
-from koopsieve.regression import RegressionStatistics
+from koopsieve import (
+    Constant,
+    Dictionary,
+    Monomials,
+    RegressionStatistics,
+    SpikeSlab,
+    States,
+    Trajectories,
+    compress,
+    reduce,
+)
 
 DAYS, CHANGE, SAMPLES, FORGETTING = 12, 6, 2000, 0.2
 

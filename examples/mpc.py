@@ -7,7 +7,7 @@ bounded least-squares problem, whose size does not depend on the number of obser
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from koopsieve import HorizonSieve, Monomials, States, Trajectories, sieve_path
+from koopsieve import Monomials, States, Trajectories, sift
 from koopsieve.evaluate import add_noise
 from koopsieve.systems import HERON_QUADRATIC, random_thrust, surface_vehicle
 
@@ -24,7 +24,7 @@ def identify(block, seed=0):
     thrust = random_thrust(2000, hold=8, seed=seed)
     clean = Trajectories.from_arrays(vehicle(thrust), thrust, dt=DT, state_names=["surge", "sway", "yaw"])
     data = add_noise(clean, 30.0, np.random.default_rng(seed))
-    return sieve_path(HorizonSieve(), data, block, horizons=[1, 5, HORIZON], seed=seed)
+    return sift(data, block, horizons=[1, 5, HORIZON], seed=seed)
 
 
 def control(model, reference, effort=1e-4):
@@ -44,12 +44,12 @@ def control(model, reference, effort=1e-4):
 def main():
     time = np.arange(300) * DT
     reference = np.column_stack([0.8 + 0.3 * np.sign(np.sin(0.5 * time)), 0.6 * np.sin(0.8 * time)])
-    path = identify(States() + Monomials(degree=3))
-    states, thrusts = control(path.model, reference)
+    result = identify(States() + Monomials(degree=3))
+    states, thrusts = control(result.model, reference)
     followed = reference[: len(states)]
     error = np.sqrt(np.mean((states[20:, TRACKED] - followed[20:]) ** 2, axis=0))
-    print(path.describe())
-    print(", ".join(path.retained_names))
+    print(result.describe())
+    print(", ".join(result.retained_names))
     print(f"tracking error (rms): surge {error[0]:.3f} m/s, yaw rate {error[1]:.3f} rad/s")
     print(f"thrust within ±{THRUST:g} N: {bool(np.abs(thrusts).max() <= THRUST + 1e-9)}")
     return error, thrusts

@@ -1,19 +1,27 @@
-"""Files of arrays with a JSON header: one .npz, written whole or not at all, read without pickle, so never run."""
+"""Files of arrays with a JSON header: one .npz, written whole or not at all, read without pickle, so never run.
+
+What a file claims to hold is looked at before anything is unpacked, so that a small file cannot fill the memory.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from koopsieve._types import KoopsieveError, written_whole
 
 Value = TypeVar("Value")
 Arrays = dict[str, NDArray[Any]]
+
+ALWAYS_ALLOWED = 64 * 2**20  # bytes; what a file may unpack to however small it is
+_OWN_RATIO = 16  # bytes unpacked per byte on disk; archives of ours are not compressed, so theirs is one
 
 
 def write_archive(
@@ -45,19 +53,18 @@ def read_archive(
     Raises
     ------
     KoopsieveError
-        If it is not there, damaged, of another kind or of a later version.
+        If it is not there, damaged, of another kind or of a later version, or would unpack to far more than its size.
     """
     try:
-        # opened here, because np.load leaves a damaged file open
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:  # noqa: PTH123
-            header = json.loads(archive["header"].tobytes().decode())
-            found = (header.get("format"), header.get("version"))
-            if found != (kind, version):
-                raise KoopsieveError(
-                    f"Expected {kind!r}, version {version}; got {found[0]!r}, version {found[1]}. "
-                    "Use the koopsieve that wrote it."
-                )
-            return build(header, {name: archive[name] for name in archive.files if name != "header"})
+        arrays = read_arrays(path, ratio=_OWN_RATIO)
+        header = json.loads(arrays.pop("header").tobytes().decode())
+        found = (header.get("format"), header.get("version"))
+        if found != (kind, version):
+            raise KoopsieveError(
+                f"Expected {kind!r}, version {version}; got {found[0]!r}, version {found[1]}. "
+                "Use the koopsieve that wrote it."
+            )
+        return build(header, arrays)
     except FileNotFoundError as error:
         raise KoopsieveError(f"There is no file {os.fspath(path)}. Check the path.") from error
     except KoopsieveError as error:
@@ -67,3 +74,47 @@ def read_archive(
             f"{os.fspath(path)} is damaged or not a file of koopsieve ({type(error).__name__}: {error}). "
             f"Expected {kind}."
         ) from error
+
+
+def read_arrays(path: str | os.PathLike[str], ratio: int, wanted: Callable[[str], bool] = lambda _: True) -> Arrays:
+    """Return the arrays of an .npz file, or those whose names are wanted; nothing in it is executed."""
+    with zipfile.ZipFile(path) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        if len(members) < len(archive.infolist()):
+            raise KoopsieveError("It holds two arrays of the same name.")
+        chosen = {name: info for name, info in members.items() if wanted(name)}
+        refuse_oversized(sum(info.file_size for info in chosen.values()), os.stat(path).st_size, ratio)  # noqa: PTH116
+        return {name: _read_array(archive, info) for name, info in chosen.items()}
+
+
+def array_names(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the arrays of an .npz file."""
+    with zipfile.ZipFile(path) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()]
+
+
+def refuse_oversized(
+    unpacked: int, on_disk: int, ratio: int, advice: str = "It is damaged, or meant to do harm."
+) -> None:
+    """Refuse what would unpack to far more than it takes on disk."""
+    if unpacked > max(ALWAYS_ALLOWED, ratio * on_disk):
+        raise KoopsieveError(
+            f"It would unpack from {on_disk / 2**20:.1f} to {unpacked / 2**20:.0f} MiB, more than {ratio} times its "
+            f"size. {advice}"
+        )
+
+
+def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return one array, whose own header must agree with the size of the member it is in."""
+    with archive.open(info) as stream:
+        version = npy.read_magic(stream)
+        if version not in ((1, 0), (2, 0)):
+            raise KoopsieveError(f"Its array {info.filename} is written in a way that is not known.")
+        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read_header(stream)
+        if dtype.hasobject:
+            raise KoopsieveError(f"Its array {info.filename} holds Python objects, which are never opened.")
+        if int(np.prod(shape, dtype=object)) * dtype.itemsize > info.file_size:
+            raise KoopsieveError(f"Its array {info.filename} does not hold what it claims.")
+    with archive.open(info) as stream:
+        return npy.read_array(stream, allow_pickle=False)

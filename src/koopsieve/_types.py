@@ -75,6 +75,15 @@ def real_array(what: str, values: Any) -> FloatArray:
     return np.ma.filled(numbers, np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
 
 
+def magnitude(values: FloatArray) -> FloatArray:
+    """Return the largest power of two in each column; one where all is zero.
+
+    Dividing by it rounds nothing, so squares of what is left neither overflow nor vanish, whatever the unit.
+    """
+    peak: FloatArray = np.abs(values).max(axis=0, initial=0.0)
+    return np.where(peak > 0, np.ldexp(1.0, np.frexp(peak)[1] - 1), 1.0)
+
+
 def _is_masked(values: Any) -> bool:
     """Tell whether NumPy would drop a mask on the way to an array."""
     if isinstance(values, list | tuple):

@@ -23,7 +23,19 @@ from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
 from koopsieve.parts import Data, Parts, possible_horizons, split
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve import LinearSearch, Outcome, Sieve, SievePath, Task, reduce
+from koopsieve.sieve import (
+    BilinearSearch,
+    FormSearch,
+    LinearSearch,
+    Outcome,
+    Reduction,
+    ReprojectedSearch,
+    Sieve,
+    SievePath,
+    Task,
+    reduce,
+)
+from koopsieve.sieve.choice import simplest_as_good
 from koopsieve.sieve.forms.refits import default_refits
 from koopsieve.sieve.horizon import HorizonSieve
 from koopsieve.sieve.result import (
@@ -43,6 +55,7 @@ def sift(
     data: Data,
     dictionary: Block | Dictionary | None = None,
     *,
+    form: str = "linear",
     delays: Embedding | None = None,
     sieve: Sieve | None = None,
     horizons: Sequence[int] = (1, 10, 50),
@@ -67,6 +80,9 @@ def sift(
     dictionary : Block or Dictionary, optional
         The candidates. A recipe is fitted to the learning part. Left out: states, a constant and up to a hundred
         kernels.
+    form : {"linear", "bilinear", "auto"}
+        How the model predicts. "auto" tries all and takes the simplest that is as good as the best on the validation
+        windows.
     delays : Embedding, optional
         Past samples to add to the state; left out, the state is as in `data`.
     sieve : Sieve, optional
@@ -119,29 +135,27 @@ def sift(
         phi = recipe.fit(parts.learn, seed=seed) if isinstance(recipe, Block) else recipe
     with clock.stage("search"):
         task = Task(parts.learn, parts.validation, parts.windows, phi, wanted, steps, seed, executor, progress)
-        search = LinearSearch(
-            HorizonSieve() if sieve is None else sieve, default_refits() if refits is None else refits, stable
-        )
-        outcome = search.search(task)
-        _check_nothing_chosen_blindly(parts, outcome.path, search.refits)
+        searches = _searches(form, sieve, refits, stable, phi)
+        outcomes = [search.search(task) for search in searches]
+        choices = [one.path.choice for one in outcomes]
+        outcome = outcomes[simplest_as_good([one.errors.blocks for one in choices], [one.runs for one in choices])]
+        _check_nothing_chosen_blindly(parts, outcomes, searches)
     with clock.stage("baselines"):
         baselines = _baselines(parts, outcome, executor)
     with clock.stage("judge"):
         errors = parts.errors(outcome.model, outcome.path.choice.model, wanted)
-        known = getattr(search.sieve, "identifier", None) if outcome.graph_decides and not parts.validated else None
+        known = getattr(sieve, "identifier", None) if outcome.graph_decides and not parts.validated else None
         comparison = {
             name: _compared(method, outcome, parts, known is method) for name, method in (compare or {}).items()
         }
-        kept = outcome.statistics.select(outcome.path.retained)
-        diagnostics = diagnose(outcome.model, kept, wanted, errors.nmse)
-    explained = outcome.explanation
+        diagnostics = diagnose(outcome.model, outcome.kept, wanted, errors.nmse)
     return SieveResult(
         outcome=outcome,
-        paths={outcome.path.form: outcome.path},
+        paths={one.path.form: one.path for one in outcomes},
         errors=errors,
         diagnostics=diagnostics,
         baselines=baselines,
-        reduction=reduce(explained.inclusion, _outputs(outcome), threshold),
+        reduction=_graph(outcome, threshold),
         judged=parts.judged,
         samples=parts.samples,
         seconds=clock.seconds,
@@ -171,11 +185,30 @@ def default_dictionary(data: Data) -> Block:
     return States() + Constant() + SquaredExponential(centers=kernels, standardize=True)
 
 
-def _check_nothing_chosen_blindly(parts: Parts, path: SievePath, refits: Mapping[str, Identifier]) -> None:
-    if not parts.validated and (len(path.points) > 1 or len(refits) > 1):
+def _searches(
+    form: str, sieve: Sieve | None, refits: Mapping[str, Identifier] | None, stable: bool, phi: Dictionary
+) -> list[FormSearch]:
+    """Return the searches to run, the simplest form first."""
+    wanted = HorizonSieve() if sieve is None else sieve
+    known: dict[str, FormSearch] = {
+        "linear": LinearSearch(wanted, default_refits() if refits is None else refits, stable),
+        "bilinear": BilinearSearch(wanted),
+        "reprojected": ReprojectedSearch(),
+    }
+    if form == "auto":
+        return [known[name] for name in (known if phi.signals.inputs else ("linear",))]
+    if form not in known:
+        raise KoopsieveError(f"form must be one of {', '.join(known)} or auto. Got {form!r}.")
+    return [known[form]]
+
+
+def _check_nothing_chosen_blindly(parts: Parts, outcomes: Sequence[Outcome], searches: Sequence[FormSearch]) -> None:
+    sets = sum(len(outcome.path.points) for outcome in outcomes)
+    refits = sum(len(search.refits) for search in searches if isinstance(search, LinearSearch))
+    if not parts.validated and (sets > 1 or refits > 1):
         raise KoopsieveError(
-            f"validation=0 holds nothing out, but there is a choice to make: {len(path.points)} sets and {len(refits)} "
-            "refits. Hold some data out, or give one refit and a sieve that gives one set, such as GraphSieve()."
+            f"validation=0 holds nothing out, but there is a choice to make: {sets} sets and {refits} refits. Hold "
+            "some data out, or give one refit and a sieve that gives one set, such as GraphSieve()."
         )
 
 
@@ -213,10 +246,16 @@ def _judged_fit(
     return Fit(estimate, model, errors, diagnose(model, statistics, horizons, errors.nmse))
 
 
-def _outputs(outcome: Outcome) -> tuple[int, ...]:
-    """Return which targets of the explanation are the outputs."""
-    names = outcome.dictionary.signals.outputs
-    return tuple(i for i, name in enumerate(outcome.explanation.targets) if name in names)
+def _graph(outcome: Outcome, threshold: float) -> Reduction:
+    """Return the graph of the explanation: which target drives which.
+
+    In the reprojected form the outputs are the only targets, and a regressor may stand at another place among the
+    regressors than its target among the targets.
+    """
+    found, outputs = outcome.explanation, outcome.dictionary.signals.outputs
+    among = {name: i for i, name in enumerate(found.regressors)}
+    rows = [found.inclusion[among[name]] if name in among else np.zeros(len(found.targets)) for name in found.targets]
+    return reduce(np.stack(rows), [i for i, name in enumerate(found.targets) if name in outputs], threshold)
 
 
 def _checked_horizons(horizons: Sequence[int]) -> tuple[int, ...]:

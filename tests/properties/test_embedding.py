@@ -81,6 +81,6 @@ def test_a_stream_embeds_what_trajectories_do(embedding, lengths, chunk, rows, s
     expected, stream = embedded(data, embedding), embedded(Stream.from_chunks(chunks), embedding)
     assert stream.signals == expected.signals
     for piece, x, u in zip(stream.pieces(rows), expected.states, expected.inputs, strict=True):
-        blocks = list(piece.blocks)
+        blocks = list(piece)
         np.testing.assert_array_equal(np.concatenate([block.states for block in blocks]), x)
         np.testing.assert_array_equal(np.concatenate([block.inputs for block in blocks])[: len(u)], u)

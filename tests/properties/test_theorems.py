@@ -1,4 +1,4 @@
-"""Every statement proved in the paper's Section 3.3, on random dependency graphs and random thresholded models.
+"""Every statement proved in the paper's Section 4.2, on random dependency graphs and random thresholded models.
 
 Model matrices hold small whole numbers, so that "identical" is tested as equality and ranks are exact.
 """
@@ -14,7 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from koopsieve.sieve import Reduction, ancestors, condense, reduce, strong_components
+from koopsieve.identify import Estimate
+from koopsieve.regression import RegressionStatistics, TriangularFactor
+from koopsieve.sieve import (
+    Reduction,
+    ancestors,
+    coefficient_count,
+    condense,
+    controllable_subspace,
+    reduce,
+    strong_components,
+    thresholded,
+)
 
 PROBABILITIES = st.sampled_from([0.0, 0.0, 0.0, 0.009, 0.1, 0.25, 0.5, 0.99, 1.0])
 THRESHOLDS = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.999])
@@ -34,10 +45,13 @@ def thresholded_models(draw):
     """A reduction and matrices A_ε, B of the full thresholded model (column convention: φ⁺ = Aφ + Bu)."""
     reduction: Reduction = draw(reductions(largest=6))
     L, inputs = len(reduction.adjacency), draw(st.integers(0, 2))
-    small = st.integers(-2, 2)
-    weights = draw(hnp.arrays(np.int64, (L, L), elements=small))
-    A = np.where(reduction.adjacency, weights, 0).T
-    return reduction, A, draw(hnp.arrays(np.int64, (L, inputs), elements=small))
+    coef = draw(hnp.arrays(np.int64, (L + inputs, L), elements=st.integers(-2, 2))).astype(float)
+    names = tuple(f"o{i}" for i in range(L))
+    statistics = RegressionStatistics(TriangularFactor.empty(L + inputs, L), names, ("u", "v")[:inputs])
+    found = thresholded(Estimate.of(statistics, coef, noise_precision=np.ones(L)), reduction).coef
+    assert np.array_equal(found[:L] != 0, reduction.adjacency & (coef[:L] != 0))
+    assert np.array_equal(found[L:], coef[L:])
+    return reduction, found[:L].T, found[L:].T
 
 
 def plain_search(adjacency, outputs):
@@ -76,7 +90,7 @@ def controllability_matrix(A, B):
 
 @given(reductions())
 def test_condensed_search_equals_plain_search(reduction):
-    """Proposition: A(O) = dec(A_C(S_O)); networkx and a plain search are the judges."""
+    """Proposition 1: A(O) = dec(A_C(S_O)); networkx and a plain search are the judges."""
     graph = nx.from_numpy_array(reduction.adjacency, create_using=nx.DiGraph)
     expected = set(reduction.outputs).union(*(nx.ancestors(graph, o) for o in reduction.outputs))
     assert set(reduction.retained.tolist()) == expected == plain_search(reduction.adjacency, reduction.outputs)
@@ -106,13 +120,13 @@ def test_condensation_of_a_condensation_is_itself(adjacency):
 
 @given(reductions())
 def test_retained_observables_depend_on_no_discarded_one(reduction):
-    """Lemma (closure): j retained and (i, j) an edge imply i retained."""
+    """Lemma 1 (closure): j retained and (i, j) an edge imply i retained."""
     assert not reduction.adjacency[np.ix_(reduction.discarded, reduction.retained)].any()
 
 
 @given(reductions(largest=7))
 def test_every_closed_set_that_holds_the_outputs_holds_the_retained(reduction):
-    """Lemma (minimality), over all subsets."""
+    """Lemma 2 (minimality), over all subsets."""
     L, retained = len(reduction.adjacency), set(reduction.retained.tolist())
     for size in range(L + 1):
         for chosen in map(set, combinations(range(L), size)):
@@ -123,12 +137,12 @@ def test_every_closed_set_that_holds_the_outputs_holds_the_retained(reduction):
 
 @given(thresholded_models(), st.data())
 def test_restriction_preserves_the_retained_trajectory(model, data):
-    """Proposition (output preservation): exact, for any start and any input sequence."""
+    """Proposition 2 (output preservation): exact, for any start and any input sequence."""
     reduction, A, B = model
     R, steps = reduction.retained, 6
     small = st.integers(-3, 3)
-    full = data.draw(hnp.arrays(np.int64, len(A), elements=small))
-    inputs = data.draw(hnp.arrays(np.int64, (steps, B.shape[1]), elements=small))
+    full = data.draw(hnp.arrays(np.int64, len(A), elements=small)).astype(float)
+    inputs = data.draw(hnp.arrays(np.int64, (steps, B.shape[1]), elements=small)).astype(float)
     reduced = full[R]
     for u in inputs:
         full, reduced = A @ full + B @ u, A[np.ix_(R, R)] @ reduced + B[R] @ u
@@ -136,9 +150,26 @@ def test_restriction_preserves_the_retained_trajectory(model, data):
     assert set(reduction.outputs) <= set(R.tolist())
 
 
+def same_span(one, other):
+    """Tell whether two sets of columns span the same space; the second is an orthonormal basis."""
+    rank = np.linalg.matrix_rank(one, tol=1e-7) if one.size else 0
+    inside = np.allclose(other @ (other.T @ one), one, atol=1e-7)
+    return rank == other.shape[1] and inside
+
+
+@given(thresholded_models())
+def test_controllable_subspace_is_that_of_the_controllability_matrix(model):
+    _, A, B = model
+    basis, powers = controllable_subspace(A, B), controllability_matrix(A, B)
+    assert basis.shape == (len(A), exact_rank(powers))
+    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-9)
+    scale = np.maximum(np.abs(powers).max(axis=0), 1.0)
+    np.testing.assert_allclose(basis @ (basis.T @ powers) / scale, powers / scale, atol=1e-7)
+
+
 @given(thresholded_models())
 def test_controllable_subspace_is_projected(model):
-    """Proposition (controllable subspace): Π_R C_full = C_R."""
+    """Proposition 3: Π_R C_full = C_R, by exact ranks and by the library's own bases."""
     reduction, A, B = model
     R = reduction.retained
     projected = controllability_matrix(A, B)[R]
@@ -146,3 +177,12 @@ def test_controllable_subspace_is_projected(model):
     rank = exact_rank(reduced)
     assert exact_rank(projected) == rank
     assert exact_rank(np.hstack([projected, reduced])) == rank
+    assert same_span(controllable_subspace(A, B)[R], controllable_subspace(A[np.ix_(R, R)], B[R]))
+
+
+@given(thresholded_models())
+def test_a_reduced_model_stores_as_many_coefficients_as_its_matrices_have(model):
+    reduction, A, B = model
+    R = reduction.retained
+    assert coefficient_count(len(A), B.shape[1]) == A.size + B.size
+    assert coefficient_count(len(R), B.shape[1]) == A[np.ix_(R, R)].size + B[R].size

@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from koopsieve._types import FloatArray
+from koopsieve._words import number
 from koopsieve.model import BilinearModel, LiftedModel, Model, ReprojectedModel
-from koopsieve.report.words import number
 
 
 def inspect(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from koopsieve.cli.settings import Settings
+
+_METAVARS: dict[Any, str] = {str: "TEXT", int: "N", float: "NUMBER", list[str]: "NAMES"}
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -17,7 +19,11 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     What was given on the command line arrives as a mapping from setting to value; what was not is None.
     """
-    own = list(inspect.signature(command).parameters.values())[1:]
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[one.name])
+        for one in list(inspect.signature(command).parameters.values())[1:]
+    ]
 
     def run(**given: Any) -> None:
         flags = {entry.name: _value(entry, given.pop(entry.name)) for entry in fields(Settings)}
@@ -41,11 +47,12 @@ def listed(given: list[str] | str | None) -> list[str] | None:
 def _parameter(entry: Field[Any]) -> inspect.Parameter:
     about: Mapping[str, Any] = entry.metadata
     if entry.name == "files":
-        option = typer.Argument(help=about["help"], show_default=False)
+        option = typer.Argument(help=about["help"], show_default=False, metavar="FILES")
     else:
         flags = about["flags"] or (f"--{entry.name.replace('_', '-')}",)
         told = f"{about['help']}{_default(entry.default)}"
-        option = typer.Option(*flags, help=told, rich_help_panel=about["panel"], show_default=False)
+        metavar = _METAVARS[about["kind"]]
+        option = typer.Option(*flags, help=told, rich_help_panel=about["panel"], show_default=False, metavar=metavar)
     wanted: Any = about["kind"] | None
     annotation: Any = Annotated.__class_getitem__((wanted, option))  # type: ignore[attr-defined]
     return inspect.Parameter(entry.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from koopsieve._words import number
 from koopsieve.model import LiftedModel, Model
-from koopsieve.report.words import number
 from koopsieve.sieve.result import SieveResult
 
 _MAX_NAMES = 20  # the report shows all

@@ -13,13 +13,24 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError, real_array
+from koopsieve.data.clock import PLAIN_NUMBERS, Clock
 
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """States (T, n), inputs (T-1, l), and how to call the episode in a message.
+    """One episode.
 
-    `times` (T) are those of the samples, if known; `broken` (T-1) marks transitions over which samples are missing.
+    Parameters
+    ----------
+    label : str
+        How to call it in a message.
+    states : array, shape (T, n)
+    inputs : array, shape (T-1, l)
+    times : array, shape (T,), optional
+        When the samples were taken, if known, as `clock` tells it.
+    broken : array of bool, shape (T-1,), optional
+        Marks transitions over which samples are missing.
+    clock : Clock
     """
 
     label: str
@@ -27,6 +38,7 @@ class Episode:
     inputs: FloatArray
     times: FloatArray | None = None
     broken: BoolArray | None = None
+    clock: Clock = PLAIN_NUMBERS
 
 
 def as_matrix(values: Any, what: str, label: str) -> FloatArray:
@@ -47,7 +59,9 @@ def as_matrix(values: Any, what: str, label: str) -> FloatArray:
     return matrix
 
 
-def make_episode(label: str, states: Any, inputs: Any = None, times: FloatArray | None = None) -> Episode:
+def make_episode(
+    label: str, states: Any, inputs: Any = None, times: FloatArray | None = None, clock: Clock = PLAIN_NUMBERS
+) -> Episode:
     """Return the checked episode; the last row of inputs as long as the states is dropped, as nothing follows it."""
     x = as_matrix(states, "states", label)
     if x.shape[1] == 0:
@@ -63,7 +77,7 @@ def make_episode(label: str, states: Any, inputs: Any = None, times: FloatArray 
             f"inputs must have one row fewer than states. Expected {(len(x) - 1, u.shape[1])}, got {u.shape}. "
             f"This is {label}, whose states have shape {x.shape}."
         )
-    return Episode(label, x, u[: len(x) - 1], times)
+    return Episode(label, x, u[: len(x) - 1], times, clock=clock)
 
 
 def episodes_from_arrays(states: Any, inputs: Any = None) -> list[Episode]:

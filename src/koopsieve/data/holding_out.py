@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data.parts import check_fraction, cut_within
 from koopsieve.data.stream import Stream
 from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable
+from koopsieve.data.streaming.places import Places
 from koopsieve.data.trajectories import Trajectories
 
 Data = TypeVar("Data", Trajectories, Stream, Trajectories | Stream)
@@ -29,8 +31,9 @@ STREAM_PARTS = 64  # pieces that a stream is cut into
 def hold_out(data: Data, share: float, longest: int) -> tuple[Data, Data]:
     """Return what to learn from, and about `share` of the data held out.
 
-    Of several episodes each goes whole to one side, those held out spread evenly over the others. A single one is cut
-    into up to four pieces and the end of each is held out.
+    Of many episodes each goes whole to one side, those held out spread evenly over the others. Where there are too few
+    to give about that share, each is cut into pieces and the end of every piece is held out: up to four pieces of all
+    episodes together.
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def hold_out(data: Data, share: float, longest: int) -> tuple[Data, Data]:
     check_fraction(share)
     if isinstance(data, Stream):
         return _hold_out_stream(data, share, longest)
-    if len(data) > 1:
+    if len(data) * share >= 1:
         held = spread_choice([len(u) for u in data.inputs], share)
         return data.subset(np.setdiff1d(np.arange(len(data)), held)), data.subset(held)
     return _hold_out_stretches(data, share, longest)
@@ -60,7 +63,7 @@ def spread_choice(lengths: Sequence[int], share: float) -> list[int]:
     Examples
     --------
     >>> spread_choice([100] * 8, 0.25), spread_choice([100, 100], 0.25)
-    ([3, 7], [1])
+    ([1, 5], [1])
     """
     ends = np.cumsum(lengths) / np.sum(lengths)
     quota = np.round(ends * share * len(lengths) + 1e-9).astype(int)
@@ -71,22 +74,32 @@ def spread_choice(lengths: Sequence[int], share: float) -> list[int]:
 
 
 def _hold_out_stretches(data: Trajectories, share: float, longest: int) -> tuple[Trajectories, Trajectories]:
-    x, u, reach = data.states[0], data.inputs[0], data.embedding.lost
-    wanted = WINDOWS_PER_STRETCH * (longest + 1)
-    pieces = int(np.clip(share * len(x) // (wanted + reach), 1, MAX_STRETCHES))
-    borders = np.linspace(0, len(x), pieces + 1).astype(int).tolist()
-    learn: list[slice] = []
-    held: list[slice] = []
-    for number, (start, stop) in enumerate(pairwise(borders)):
-        first = start + (reach if number else 0)  # delays must not reach over a cut
-        cut = first + cut_within(stop - first, 1 - share, reach)
-        learn.append(slice(first, cut))
-        held.append(slice(cut + reach, stop))
-    sides = (
-        replace(data, states=tuple(x[s] for s in side), inputs=tuple(u[s.start : s.stop - 1] for s in side))
-        for side in (learn, held)
-    )
-    return next(sides), next(sides)
+    """Cut every episode into pieces and hold the end of each out; episodes that are too short are learned from."""
+    reach, least = data.embedding.lost, WINDOWS_PER_STRETCH * (longest + 1)
+    learn: list[tuple[int, slice]] = []
+    held: list[tuple[int, slice]] = []
+    shortest = 2 * (reach + 2)
+    for episode, x in enumerate(data.states):
+        if len(x) < shortest and len(data) > 1:
+            learn.append((episode, slice(0, len(x))))
+            continue
+        pieces = int(np.clip(share * len(x) // (least + reach), 1, max(1, MAX_STRETCHES // len(data))))
+        for number, (start, stop) in enumerate(pairwise(np.linspace(0, len(x), pieces + 1).astype(int).tolist())):
+            first = start + (reach if number else 0)  # delays must not reach over a cut
+            cut = first + cut_within(stop - first, 1 - share, reach)
+            learn.append((episode, slice(first, cut)))
+            held.append((episode, slice(cut + reach, stop)))
+    if not held:
+        raise KoopsieveError(
+            f"No episode is long enough to be split in two. Expected at least {shortest} samples in one."
+        )
+    return _stretches_of(data, learn), _stretches_of(data, held)
+
+
+def _stretches_of(data: Trajectories, stretches: Sequence[tuple[int, slice]]) -> Trajectories:
+    states = tuple(data.states[episode][rows] for episode, rows in stretches)
+    inputs = tuple(data.inputs[episode][rows.start : rows.stop - 1] for episode, rows in stretches)
+    return replace(data, states=states, inputs=inputs)
 
 
 def _hold_out_stream(data: Stream, share: float, longest: int) -> tuple[Stream, Stream]:
@@ -143,15 +156,15 @@ class Stretches:
 
     def _stretches(self, piece: Piece) -> Iterator[Piece]:
         number, waiting, gathered = 0, 0, []
-        for block in piece.blocks:
+        for block in piece:
             gathered.append(block)
             waiting += len(block.states)
             if waiting >= self.rows:
                 if self._mine(number):
-                    yield Piece(piece.label, iter(gathered))
+                    yield iter(gathered)
                 number, waiting, gathered = number + 1, 0, []
         if gathered and self._mine(number):
-            yield Piece(piece.label, iter(gathered))
+            yield iter(gathered)
 
     def _mine(self, number: int) -> bool:
         return (number % self.period == self.period - 1) == self.held
@@ -163,7 +176,7 @@ def in_memory(data: Trajectories | Stream, numbers: int) -> Trajectories | Strea
         return data
     if data.n_samples * (data.n_states + data.n_inputs) > numbers:
         return data
-    episodes = [_gathered(list(piece.blocks)) for piece in data.pieces(data.n_samples)]
+    episodes = [_gathered(list(piece)) for piece in data.pieces(data.n_samples)]
     long_enough = [block for block in episodes if len(block.states) > 1]
     return _trajectories(long_enough, data) if long_enough else data
 
@@ -200,7 +213,7 @@ def _windows(data: Stream, stretch: int) -> Iterator[Block]:
     """Yield consecutive stretches of every piece; what is left at its end is one too."""
     for piece in data.pieces(stretch):
         waiting: list[Block] = []
-        for block in piece.blocks:
+        for block in piece:
             waiting.append(block)
             if sum(len(one.states) for one in waiting) >= stretch:
                 yield _gathered(waiting)
@@ -210,7 +223,8 @@ def _windows(data: Stream, stretch: int) -> Iterator[Block]:
 
 
 def _gathered(blocks: Sequence[Block]) -> Block:
-    return Block(np.concatenate([b.states for b in blocks]), np.concatenate([b.inputs for b in blocks]))
+    places = reduce(Places.then, (block.places for block in blocks))
+    return Block(np.concatenate([b.states for b in blocks]), np.concatenate([b.inputs for b in blocks]), places)
 
 
 def _trajectories(episodes: Sequence[Block], data: Stream) -> Trajectories:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from koopsieve.data.display import html_table, one_line, shorten
+from koopsieve._display import Shown, shorten
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.signals import Signals
 
 
-class Recorded(ABC):
+class Recorded(Shown, ABC):
     """Base of `Trajectories` and `Stream`, which declare `signals` as a field."""
 
     signals: Signals
@@ -65,9 +65,3 @@ class Recorded(ABC):
         if not self.embedding.trivial:
             named["outputs"] = shorten(self.output_names)
         return {**self._counts(), **named, "dt": f"{self.dt:g}"}
-
-    def __repr__(self) -> str:
-        return one_line(type(self).__name__, self._facts())
-
-    def _repr_html_(self) -> str:
-        return html_table(type(self).__name__, self._facts())

@@ -40,8 +40,7 @@ class Signals:
         check_names(self.outputs, self.inputs)
         if not self.embedding.trivial:
             check_names(self.state_names, self.acting)
-        if isinstance(self.dt, bool) or not isinstance(self.dt, Real) or not 0 < self.dt < np.inf:
-            raise KoopsieveError(f"dt, the sample time, must be a positive number. Got {self.dt!r}.")
+        check_dt(self.dt)
 
     @property
     def state_names(self) -> tuple[str, ...]:
@@ -85,9 +84,16 @@ class Signals:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Signals:
         """Return the signals that `to_dict` described."""
-        return cls(
-            tuple(values["outputs"]), tuple(values["inputs"]), float(values["dt"]), Embedding(**values["embedding"])
-        )
+        outputs, inputs = values["outputs"], values["inputs"]
+        if not isinstance(outputs, list | tuple) or not isinstance(inputs, list | tuple):
+            raise KoopsieveError(f"outputs and inputs must be lists of names. Got {outputs!r} and {inputs!r}.")
+        return cls(tuple(outputs), tuple(inputs), values["dt"], Embedding(**values["embedding"]))
+
+
+def check_dt(dt: Any) -> None:
+    """Refuse a sample time that is not a positive number."""
+    if isinstance(dt, bool) or not isinstance(dt, Real) or not 0 < float(dt) < np.inf:
+        raise KoopsieveError(f"dt, the sample time, must be a positive number. Got {dt!r}.")
 
 
 def check_names(outputs: Sequence[str], inputs: Sequence[str]) -> None:

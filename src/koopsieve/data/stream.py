@@ -16,10 +16,11 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.reading.tables import Columns
 from koopsieve.data.recorded import Recorded
-from koopsieve.data.signals import Signals, complete_names
+from koopsieve.data.signals import Signals, check_dt, complete_names
+from koopsieve.data.streaming.arrays import Arrays, sliceable
 from koopsieve.data.streaming.blocks import Origin, Piece, Readable
-from koopsieve.data.streaming.origins import Arrays, Chunks, Embedded, as_chunk
-from koopsieve.data.streaming.samples import checked
+from koopsieve.data.streaming.changed import Changed, Check, Embed
+from koopsieve.data.streaming.chunks import Chunks, as_chunk
 from koopsieve.data.trajectories import Trajectories
 
 BLOCK_ROWS = 16_384  # read at a time while a dictionary is fitted
@@ -77,13 +78,12 @@ class Stream(Recorded):
         >>> Stream.from_arrays(np.zeros((1000, 2)), state_names=["p", "q"])
         Stream(samples 1000, states p, q, inputs none, dt 1)
         """
-        x = list(states) if isinstance(states, list | tuple) else [states]
-        u = [np.zeros((a.shape[0], 0)) for a in x] if inputs is None else inputs
-        u = list(u) if isinstance(u, list | tuple) else [u]
-        _check_shapes([a.shape for a in x], [a.shape for a in u])
+        x = sliceable(states, "States")
+        u = [np.zeros((len(a), 0)) for a in x] if inputs is None else sliceable(inputs, "Inputs")
+        _check_shapes([tuple(a.shape) for a in x], [tuple(a.shape) for a in u])
         names = complete_names(state_names, x[0].shape[1], "state", "x")
         given = complete_names(input_names, u[0].shape[1], "input", "u")
-        return cls(Arrays.whole(x, u), Signals(names, given, dt))
+        return cls._checked(Arrays.whole(x, u), Signals(names, given, dt))
 
     @classmethod
     def from_parquet(
@@ -120,8 +120,9 @@ class Stream(Recorded):
         from koopsieve.data.streaming.parquet import parquet_tables
 
         columns = Columns.named(states, inputs, episode, time)
+        check_dt(1.0 if dt is None else dt)
         origin = parquet_tables(files, columns, dt)
-        return cls(origin, Signals(columns.states, columns.inputs, origin.dt))
+        return cls._checked(origin, Signals(columns.states, columns.inputs, origin.dt))
 
     @classmethod
     def from_dask(
@@ -141,7 +142,8 @@ class Stream(Recorded):
         from koopsieve.data.streaming.parquet import dask_tables
 
         columns = Columns.named(states, inputs, episode, time)
-        return cls(dask_tables(frame, columns, dt), Signals(columns.states, columns.inputs, dt))
+        signals = Signals(columns.states, columns.inputs, dt)
+        return cls._checked(dask_tables(frame, columns, dt), signals)
 
     @classmethod
     def from_chunks(
@@ -183,7 +185,12 @@ class Stream(Recorded):
         _, x, u = as_chunk(first)
         names = complete_names(state_names, x.shape[1], "state", "x")
         given = complete_names(input_names, u.shape[1], "input", "u")
-        return cls(Chunks(again), Signals(names, given, dt))
+        return cls._checked(Chunks(again), Signals(names, given, dt))
+
+    @classmethod
+    def _checked(cls, origin: Origin, signals: Signals) -> Stream:
+        """Return the stream of an origin whose samples are checked while they are read."""
+        return cls(Changed(origin, Check(signals.outputs, signals.inputs)), signals)
 
     @property
     def n_samples(self) -> int | None:
@@ -192,19 +199,19 @@ class Stream(Recorded):
 
     def embedded(self, embedding: Embedding) -> Stream:
         """Return the stream with delays; use `embed_delays`, which checks."""
-        return replace(self, origin=Embedded(self.origin, embedding), signals=self.signals.embedded(embedding))
+        return replace(self, origin=Changed(self.origin, Embed(embedding)), signals=self.signals.embedded(embedding))
 
     def state_blocks(self) -> Iterator[FloatArray]:
         """Yield all states, block by block."""
         for piece in self.pieces(BLOCK_ROWS):
-            for block in piece.blocks:
+            for block in piece:
                 yield block.states
 
     def acted_blocks(self) -> Iterator[FloatArray]:
         """Yield all states that another follows, with the inputs that act on them beside, block by block."""
         for piece in self.pieces(BLOCK_ROWS):
             waiting = np.zeros((0, self.n_states + self.n_inputs))  # the last row, until another sample is seen
-            for block in piece.blocks:
+            for block in piece:
                 rows = np.concatenate([block.states[: len(block.inputs)], block.inputs], axis=1)
                 followed = len(block.states) - 1
                 yield np.concatenate([waiting, rows[:followed]])
@@ -212,28 +219,15 @@ class Stream(Recorded):
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the pieces of all episodes, their samples checked."""
-        return checked(self.origin.pieces(rows), self.state_names, self.input_names)
+        return self.origin.pieces(rows)
 
-    def parts(self, count: int, reach: int) -> list[Part]:
+    def parts(self, count: int, reach: int) -> Sequence[Readable]:
         """Return up to `count` parts that can be read independently; see `Origin.parts`."""
-        return [Part(part, self.state_names, self.input_names) for part in self.origin.parts(count, reach)]
+        return self.origin.parts(count, reach)
 
     def _counts(self) -> dict[str, str]:
         """Return how many samples there are, as it is shown."""
         return {"samples": "not known yet" if self.n_samples is None else str(self.n_samples)}
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """What one worker reads of a stream."""
-
-    readable: Readable
-    state_names: tuple[str, ...]
-    input_names: tuple[str, ...]
-
-    def pieces(self, rows: int) -> Iterator[Piece]:
-        """Yield the pieces, their samples checked."""
-        return checked(self.readable.pieces(rows), self.state_names, self.input_names)
 
 
 def _check_shapes(states: Sequence[tuple[int, ...]], inputs: Sequence[tuple[int, ...]]) -> None:

@@ -22,7 +22,7 @@ from koopsieve.data.reading.files import AnyPath, episodes_from_files
 from koopsieve.data.reading.tables import Columns, as_table, episodes_from_table
 from koopsieve.data.recorded import Recorded
 from koopsieve.data.signals import Signals, complete_names
-from koopsieve.data.times import check_times
+from koopsieve.data.times import mark_jumps, median_step
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,7 +175,8 @@ class Trajectories(Recorded):
 
     @classmethod
     def _from_columns(cls, episodes: Sequence[Episode], columns: Columns, dt: float | None, gaps: str) -> Trajectories:
-        timed, step = check_times(episodes, gaps)
+        step = median_step(episodes)
+        timed = episodes if step is None else [mark_jumps(episode, step, gaps) for episode in episodes]
         default = 1.0 if step is None else step
         return cls._from_episodes(timed, default if dt is None else dt, columns.states, columns.inputs, gaps)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, magnitude
 from koopsieve.dictionary.observables import frozen
 from koopsieve.dictionary.points import Points
 
@@ -17,12 +19,14 @@ def coordinate_scale(points: Points, standardize: bool) -> FloatArray:
     n = len(points.names)
     if not standardize:
         return frozen(np.ones(n))
-    rows, mean, squares = 0, np.zeros(n), np.zeros(n)
-    for x in points.blocks():  # pairwise merging of moments, which loses no digits to a large mean
+    rows, mean, squares, unit = 0, np.zeros(n), np.zeros(n), np.ones(n)
+    for points_here in points.blocks():  # pairwise merging of moments, which loses no digits to a large mean
+        unit = unit if rows else magnitude(points_here)
+        x = points_here / unit
         here, rows = x.mean(axis=0), rows + len(x)
         squares += ((x - here) ** 2).sum(axis=0) + (here - mean) ** 2 * len(x) * (rows - len(x)) / rows
         mean += (here - mean) * len(x) / rows
-    deviation = np.sqrt(squares / rows)
+    deviation = unit * np.sqrt(squares / rows)
     return frozen(np.where(deviation > 0, deviation, 1.0))
 
 
@@ -56,6 +60,7 @@ def find_centers(centers: int | ArrayLike, points: Points, scale: FloatArray, rn
 
 def _cluster(count: int, points: Points, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     if count < 1:
         raise KoopsieveError(f"centers must be at least one. Got {count}.")
@@ -63,8 +68,17 @@ def _cluster(count: int, points: Points, scale: FloatArray, rng: np.random.Gener
     distinct = len(np.unique(rows, axis=0))
     if distinct < count:
         raise KoopsieveError(f"k-means needs as many distinct samples as centers. Asked for {count}, found {distinct}.")
-    start = KMeans(count, n_init=1, random_state=int(rng.integers(2**31))).fit(rows)
-    found: FloatArray = start.cluster_centers_
+    unit = magnitude(rows.ravel()[:, None])  # one for all coordinates: distances keep their proportions
+    means = KMeans(count, n_init=1, random_state=int(rng.integers(2**31)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # what it warns of is refused below
+        found: FloatArray = means.fit(rows / unit).cluster_centers_ * unit
+    told_apart = len(np.unique(found, axis=0))
+    if told_apart < count:
+        raise KoopsieveError(
+            f"k-means found only {told_apart} different centers of {count}: some samples are so large that the others "
+            "look alike beside them. Look for samples that are far too large, or pass standardize=True."
+        )
     return found if len(rows) < _MAX_ROWS else _refine(found, points, scale)
 
 
@@ -84,6 +98,15 @@ def median_coefficient(centers: FloatArray) -> FloatArray:
     """Return c with exp(−c·d²) = exp(−1/2) at the median distance d between centres."""
     from scipy.spatial.distance import pdist
 
-    squares = pdist(centers, "sqeuclidean")
-    median = float(np.median(squares[squares > 0])) if (squares > 0).any() else 1.0
-    return frozen([0.5 / median])
+    unit = float(magnitude(centers.ravel()[:, None])[0])
+    squares = pdist(centers / unit, "sqeuclidean")
+    if not (squares > 0).any():
+        return frozen([0.5])
+    with np.errstate(over="ignore"):
+        coefficient = 0.5 / float(np.median(squares[squares > 0])) / np.float64(unit) / unit
+    if not np.isfinite(coefficient):
+        raise KoopsieveError(
+            f"The samples lie only {unit:.3g} apart, too near for a kernel to tell them apart. Scale the data, or pass "
+            "standardize=True."
+        )
+    return frozen([coefficient])

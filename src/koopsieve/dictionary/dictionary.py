@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._archive import read_archive, write_archive
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices
+from koopsieve._display import Facts, Shown, shorten
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices, real_array
 from koopsieve.data.signals import Signals
 from koopsieve.dictionary.observables import Block, Observables, Samples
-from koopsieve.dictionary.parts import from_parts, to_parts
+from koopsieve.dictionary.parts import array_names, from_parts, to_parts
 from koopsieve.dictionary.products import Pairs
 from koopsieve.dictionary.states import Coordinates, Inputs, Ones
 
@@ -24,8 +25,8 @@ KIND = "koopsieve dictionary"
 VERSION = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Dictionary:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dictionary(Shown):
     """A frozen, memoryless map from states (samples, n) to observables (samples, L), and to drives with the inputs.
 
     Parameters
@@ -117,7 +118,7 @@ class Dictionary:
 
         The result is in column order (Fortran), which is what the factorisations after it want.
         """
-        x = np.asarray(states, dtype=float)
+        x = real_array("states", states)
         n = len(self.state_names)
         if x.ndim not in (1, 2) or x.shape[-1] != n:
             raise KoopsieveError(
@@ -212,12 +213,15 @@ class Dictionary:
         KoopsieveError
             If its families do not belong to its signals.
         """
-        families, drives = from_parts(config["families"], arrays), from_parts(config["drives"], arrays, "drive.")
-        found = cls(families, Signals.from_dict(config["signals"]), drives)
+        signals = Signals.from_dict(config["signals"])
+        states, both = len(signals.state_names), len(signals.state_names) + len(signals.inputs)
+        extra = arrays.keys() - array_names(config["families"]) - array_names(config["drives"], "drive.")
+        if extra:
+            raise KoopsieveError(f"It has arrays that do not belong to it: {', '.join(sorted(extra)[:5])}.")
+        families = from_parts(config["families"], arrays, states)
+        found = cls(families, signals, from_parts(config["drives"], arrays, both, "drive."))
         with np.errstate(all="ignore"):  # what does not fit together shows here, not at the first prediction
-            found.evaluate(np.ones((1, len(found.state_names) + len(found.signals.inputs))))
-        if not all(0 <= i < found.size for i in found.outputs):
-            raise KoopsieveError("Its dictionary is inconsistent.")
+            found.evaluate(np.ones((1, both)))
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -242,9 +246,9 @@ class Dictionary:
         """
         return read_archive(path, KIND, VERSION, lambda header, arrays: cls.from_parts(header["dictionary"], arrays))
 
-    def __repr__(self) -> str:
-        shown = ", ".join(self.names[:4]) + (", …" if self.size > 4 else "")
-        return f"Dictionary of {self.size} observables of {len(self.state_names)} states: {shown}"
+    def _facts(self) -> Facts:
+        drives = shorten(self.drive_names) or "none"
+        return {"observables": shorten(self.names), "drives": drives, "of states": shorten(self.state_names)}
 
 
 def _offsets(families: Sequence[Observables]) -> IndexArray:

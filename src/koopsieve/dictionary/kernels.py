@@ -14,7 +14,7 @@ from koopsieve.dictionary.centers import coordinate_scale, find_centers, median_
 from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples, frozen
 from koopsieve.dictionary.points import STATES, Points
 
-_CACHED = 32_768  # numbers that are worked on at a time: a quarter of a megabyte
+_NUMBERS_AT_A_TIME = 32_768  # numbers that are worked on at a time: a quarter of a megabyte
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Kernels(Observables):
         x, z, c = points / self.scale - middle, (self.centers - middle)[self.center], self.coefficient
         left = np.column_stack([x, np.einsum("ij,ij->i", x, x), np.ones(len(x))])
         right = np.vstack([2.0 * c * z.T, -c, -c * np.einsum("ij,ij->i", z, z)])
-        width = max(1, _CACHED // len(x)) if len(x) else self.size
+        width = max(1, _NUMBERS_AT_A_TIME // len(x)) if len(x) else self.size
         for first in range(0, self.size, width):
             columns = out[:, first : first + width]
             np.matmul(left, right[:, first : first + width], out=columns)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, IndexArray
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data.signals import Signals
 
 if TYPE_CHECKING:
@@ -99,17 +99,27 @@ class Block(ABC):
         return (self,)
 
     def __add__(self, other: Block) -> Block:
+        _refuse_class(other)
         if not isinstance(other, Block):
             return NotImplemented
         return Sum(self.recipes() + other.recipes())
 
+    def __radd__(self, other: object) -> Block:
+        _refuse_class(other)
+        return NotImplemented
+
     def __mul__(self, other: Block) -> Block:
         from koopsieve.dictionary.products import Times
 
+        _refuse_class(other)
         if not isinstance(other, Block):
             return NotImplemented
         products = tuple(Times(a, b) for a in self.recipes() for b in other.recipes())
         return products[0] if len(products) == 1 else Sum(products)
+
+    def __rmul__(self, other: object) -> Block:
+        _refuse_class(other)
+        return NotImplemented
 
     def fit(self, trajectories: Samples, seed: int = 0) -> Dictionary:
         """Fit every block to the data, in order, with one generator seeded by `seed`.
@@ -127,7 +137,12 @@ class Block(ABC):
         """
         from koopsieve.dictionary.dictionary import Dictionary
 
-        return Dictionary.fitted(self.recipes(), trajectories, np.random.default_rng(seed))
+        if not hasattr(trajectories, "signals"):
+            raise KoopsieveError(
+                f"Expected Trajectories or a Stream, got {type(trajectories).__name__}. Build them with "
+                "Trajectories.from_arrays(states, inputs)."
+            )
+        return Dictionary.fitted(self.recipes(), trajectories, np.random.default_rng(whole_number("seed", seed)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,6 +161,12 @@ class Sum(Block):
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.blocks))
+
+
+def _refuse_class(other: object) -> None:
+    """Say what is missing where `States` was written for `States()`."""
+    if isinstance(other, type) and issubclass(other, Block):
+        raise KoopsieveError(f"{other.__name__} must be written with brackets: {other.__name__}().")
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -7,16 +7,19 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.dictionary.kernels import Kernels, PeriodicKernels
 from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.products import Pairs
-from koopsieve.dictionary.states import Coordinates, Ones, Products
+from koopsieve.dictionary.states import MAX_DEGREE, Coordinates, Ones, Products
 from koopsieve.dictionary.waves import Waves
 
 # Only these can come out of a file; a name outside this table is refused, so reading a file never runs foreign code.
-_KINDS = {kind.__name__: kind for kind in (Coordinates, Ones, Products, Pairs, Kernels, PeriodicKernels, Waves)}
+_KINDS: dict[str, type[Observables]] = {
+    kind.__name__: kind for kind in (Coordinates, Ones, Products, Pairs, Kernels, PeriodicKernels, Waves)
+}
 
 
 def to_parts(families: Sequence[Observables], prefix: str = "") -> tuple[list[dict[str, Any]], dict[str, FloatArray]]:
@@ -46,21 +49,84 @@ def to_parts(families: Sequence[Observables], prefix: str = "") -> tuple[list[di
 
 
 def from_parts(
-    config: Sequence[Mapping[str, Any]], arrays: Mapping[str, FloatArray], prefix: str = ""
+    config: Sequence[Mapping[str, Any]], arrays: Mapping[str, FloatArray], width: int, prefix: str = ""
 ) -> tuple[Observables, ...]:
-    """Return the families described."""
-    return tuple(_family(f"{prefix}{number}", entry, arrays) for number, entry in enumerate(config))
+    """Return the families described, which take points of `width` coordinates.
+
+    Raises
+    ------
+    KoopsieveError
+        If a kind is not known, or arrays do not fit the names or the points.
+    """
+    return tuple(_family(f"{prefix}{number}", entry, arrays, width) for number, entry in enumerate(config))
 
 
-def _family(place: str, entry: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> Observables:
+def array_names(config: Sequence[Mapping[str, Any]], prefix: str = "") -> set[str]:
+    """Return the names of the arrays that the families described have."""
+    names: set[str] = set()
+    for number, entry in enumerate(config):
+        for field in fields(_kind(entry))[1:]:
+            place = f"{prefix}{number}.{field.name}"
+            names |= array_names([entry[field.name]], f"{place}.") if field.name in entry else {place}
+    return names
+
+
+def _kind(entry: Mapping[str, Any]) -> type[Observables]:
     if entry["kind"] not in _KINDS:
         raise KoopsieveError(f"Unknown kind of observables {entry['kind']!r}; expected one of {', '.join(_KINDS)}.")
-    kind = _KINDS[entry["kind"]]
+    return _KINDS[entry["kind"]]
+
+
+def _family(place: str, entry: Mapping[str, Any], arrays: Mapping[str, FloatArray], width: int) -> Observables:
+    kind, names = _kind(entry), entry["names"]
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise KoopsieveError(f"Its family {place} must have a list of names. Got {names!r}.")
+    whole = [field.name for field in fields(kind) if "IndexArray" in str(field.type)]
     values: dict[str, Any] = {}
     for field in fields(kind)[1:]:
         name = f"{place}.{field.name}"
         if field.name in entry:
-            (values[field.name],) = from_parts([entry[field.name]], arrays, f"{name}.")
+            inner = int(np.asarray(arrays[f"{place}.widths"])[0 if field.name == "left" else 1])
+            (values[field.name],) = from_parts([entry[field.name]], arrays, min(inner, width), f"{name}.")
         else:
-            values[field.name] = np.asarray(arrays[name])
-    return kind(names=tuple(str(name) for name in entry["names"]), **values)
+            values[field.name] = _numbers(name, arrays[name], field.name in whole)
+    family = kind(names=tuple(names), **values)
+    if not _fits(family, width):
+        raise KoopsieveError(f"The arrays of its family {place} do not fit its {family.size} names or {width} columns.")
+    return family
+
+
+def _numbers(name: str, array: NDArray[Any], whole: bool) -> NDArray[Any]:
+    """Return an array of a file, which must hold whole numbers, or finite 64-bit floats."""
+    if array.dtype.kind not in "iu" if whole else array.dtype != np.float64 or not np.isfinite(array).all():
+        expected = "whole numbers" if whole else "finite 64-bit floats"
+        raise KoopsieveError(f"Its array {name} should hold {expected}, got {array.dtype}.")
+    return array.astype(np.intp) if whole else array
+
+
+def _fits(family: Observables, width: int) -> bool:
+    """Tell whether the arrays of a family belong to its names and to points of `width` coordinates."""
+    size = family.size
+    if isinstance(family, Coordinates):
+        return family.columns.shape == (size,) and _below(family.columns, width)
+    if isinstance(family, Products):
+        powers = family.powers
+        fits = powers.ndim == 2 and len(powers) == size and powers.shape[1] <= width and _below(powers, MAX_DEGREE + 1)
+        return fits and bool((powers.sum(axis=1) <= MAX_DEGREE).all())
+    if isinstance(family, Pairs):
+        factors = ((family.first, family.left.size), (family.second, family.right.size))
+        inside = all(index.shape == (size,) and _below(index, count) for index, count in factors)
+        return inside and family.widths.shape == (2,) and _below(family.widths, width + 1)
+    if isinstance(family, Kernels):
+        centers, columns = family.centers, [family.coefficient, family.center]
+        columns += [family.frequency] if isinstance(family, PeriodicKernels) else []
+        shaped = centers.ndim == 2 and centers.shape[1:] == family.scale.shape == (width,)
+        ordered = shaped and all(column.shape == (size,) for column in columns)
+        return ordered and _below(family.center, len(centers)) and bool((family.scale > 0).all())
+    if isinstance(family, Waves):
+        return family.frequencies.shape == (size, width) and family.phases.shape == (size,)
+    return True
+
+
+def _below(values: NDArray[Any], limit: int) -> bool:
+    return not values.size or (int(values.min()) >= 0 and int(values.max()) < limit)

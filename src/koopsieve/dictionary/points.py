@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.dictionary.observables import Fitted, Observables, Samples
 
+_LARGEST = 1e150  # squares of larger numbers overflow
 STATES, STATES_AND_INPUTS = "states", "states and inputs"
 
 
@@ -42,8 +45,22 @@ class Points:
         return "x" if self.of == STATES else "(x,u)"
 
     def blocks(self) -> Iterator[FloatArray]:
-        """Yield all points, block by block."""
-        return self.samples.state_blocks() if self.of == STATES else self.samples.acted_blocks()
+        """Yield all points, block by block.
+
+        Raises
+        ------
+        KoopsieveError
+            If distances between them could not be computed.
+        """
+        for points in self.samples.state_blocks() if self.of == STATES else self.samples.acted_blocks():
+            largest = np.abs(points).max(axis=0, initial=0.0)
+            if (largest > _LARGEST).any():
+                column = int(np.argmax(largest))
+                raise KoopsieveError(
+                    f"{self.names[column]} reaches {largest[column]:.3g}, too large for distances between samples. "
+                    "Scale the data, or look for samples that are far too large."
+                )
+            yield points
 
     def fitted(self, family: Observables) -> Fitted:
         """Return the family in its role: observables of the state, or drives."""

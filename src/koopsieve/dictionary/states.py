@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
+from math import comb
 from typing import Self
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples
 from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS, Points
+
+MAX_DEGREE = 100
+MAX_MONOMIALS = 50_000  # their regression alone would take 20 GB
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,15 +172,23 @@ class Monomials(Block):
     of: str = STATES
 
     def __post_init__(self) -> None:
-        if self.degree < 2:
+        degree = whole_number("degree", self.degree)
+        if not 2 <= degree <= MAX_DEGREE:
             raise KoopsieveError(
-                f"degree must be at least 2. Got {self.degree}; degree one is States(), degree zero is Constant()."
+                f"degree must lie between 2 and {MAX_DEGREE}. Got {degree}; degree one is States(), degree zero is "
+                "Constant()."
             )
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """List the powers."""
         names = Points(samples, self.of).names
         d, n = len(names), len(samples.signals.state_names)
+        count = comb(d + self.degree, d) - d - 1
+        if count > MAX_MONOMIALS:
+            raise KoopsieveError(
+                f"{d} coordinates have {count:.6g} products up to degree {self.degree}, more than {MAX_MONOMIALS}. "
+                "Ask for a lower degree or fewer delays, or use kernels."
+            )
         factors = [c for total in range(2, self.degree + 1) for c in combinations_with_replacement(range(d), total)]
         powers = np.array([np.bincount(c, minlength=d) for c in factors], dtype=np.intp).reshape(-1, d)
         if self.of == STATES_AND_INPUTS:

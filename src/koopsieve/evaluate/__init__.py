@@ -2,7 +2,8 @@
 
 from koopsieve.evaluate.baselines import linear_baseline, persistence
 from koopsieve.evaluate.diagnostics import Diagnostics, diagnose
-from koopsieve.evaluate.judgement import Errors, free_run, judge, simulation_rmse
+from koopsieve.evaluate.free_runs import free_run, simulation_errors
+from koopsieve.evaluate.judgement import Errors, judge, simulation_rmse
 from koopsieve.evaluate.metrics import add_noise, horizon_nmse, nmse, snr_db
 from koopsieve.evaluate.windows import WindowErrors, window_errors
 
@@ -18,6 +19,7 @@ __all__ = [
     "linear_baseline",
     "nmse",
     "persistence",
+    "simulation_errors",
     "simulation_rmse",
     "snr_db",
     "window_errors",

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray
+from koopsieve._words import number
 from koopsieve.data import Trajectories, embedded
+from koopsieve.evaluate.free_runs import free_run
 from koopsieve.evaluate.metrics import horizon_nmse
 from koopsieve.model import Model
 
 
-@dataclass(frozen=True, eq=False)
-class Errors:
+@dataclass(frozen=True, eq=False, repr=False)
+class Errors(Shown):
     """What one model errs on judged data.
 
     Parameters
@@ -33,6 +36,15 @@ class Errors:
         """NMSE per horizon, averaged over the outputs."""
         mean: FloatArray = np.mean(list(self.nmse.values()), axis=0)
         return mean
+
+    @property
+    def facts(self) -> Facts:
+        """What there is to say, in a few words."""
+        run = ", ".join(f"{name} {number(rmse)}" for name, rmse in self.simulation_rmse.items())
+        return {"NMSE": ", ".join(map(number, self.mean)), "simulation RMSE": run}
+
+    def _facts(self) -> Facts:
+        return self.facts
 
 
 def judge(model: Model, data: Trajectories, horizons: Sequence[int], truth: Trajectories | None = None) -> Errors:
@@ -56,11 +68,3 @@ def simulation_rmse(model: Model, data: Trajectories, truth: Trajectories | None
         count += len(run)
     rmse = np.sqrt(np.where(np.isnan(total), np.inf, total) / max(count, 1))
     return dict(zip(model.output_names, map(float, rmse), strict=True))
-
-
-def free_run(model: Model, state: FloatArray, acting: FloatArray) -> FloatArray:
-    """Return the outputs of a run from one state with all delays, one row per row of inputs."""
-    found = np.empty((len(acting), len(model.output_names)))
-    for k, carried in enumerate(model.steps(model.start(state[None]), (u[None] for u in acting))):
-        found[k] = model.read(carried)[0]
-    return found

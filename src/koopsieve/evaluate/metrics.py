@@ -6,38 +6,19 @@ Stage seven: a model's predictions and measured (or noise-free) trajectories com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data import Signals, Trajectories, embedded
+from koopsieve._types import FloatArray, KoopsieveError, magnitude, real_array, sorted_horizons
+from koopsieve.data import Trajectories
+from koopsieve.evaluate.ahead import Comparison, Predictor, spread, squared_error
 from koopsieve.regression import condition_number
 
 __all__ = ["Predictor", "add_noise", "condition_number", "horizon_nmse", "nmse", "snr_db"]
-
-
-class Predictor(Protocol):
-    """Anything that predicts named outputs from every start of trajectories; `LiftedModel` is one."""
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        """Names of the predicted state columns."""
-        ...
-
-    @property
-    def signals(self) -> Signals:
-        """Names, sample time and delays."""
-        ...
-
-    def predictions(
-        self, trajectories: Trajectories, horizons: Sequence[int]
-    ) -> Iterable[tuple[int, int, int, FloatArray]]:
-        """Yield (episode, first start, horizon, predictions of consecutive starts)."""
-        ...
 
 
 def nmse(true: ArrayLike, predicted: ArrayLike) -> FloatArray:
@@ -64,16 +45,8 @@ def nmse(true: ArrayLike, predicted: ArrayLike) -> FloatArray:
     >>> nmse([[1.0, 5.0], [3.0, 5.0]], [[1.0, 5.0], [2.0, 5.0]])
     array([0.5, 0. ])
     """
-    x, y = np.asarray(true, dtype=float), np.asarray(predicted, dtype=float)
-    if x.shape != y.shape or x.ndim not in (1, 2) or x.size == 0:
-        raise KoopsieveError(
-            "true and predicted must have the same shape, (samples, columns) or (samples,), with at least one sample. "
-            f"Got {x.shape} and {y.shape}."
-        )
-    if not np.isfinite(x).all():
-        raise KoopsieveError(f"true must be finite. Got {np.sum(~np.isfinite(x))} samples that are not.")
-    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
-    return _normalised(_squared_error(x, y), _spread(x))
+    x, y = _checked_pair("true and predicted", true, predicted)
+    return _normalised(squared_error(x, y).sum(axis=0), spread(x))
 
 
 def horizon_nmse(
@@ -106,14 +79,11 @@ def horizon_nmse(
     KoopsieveError
         If `truth` is not of the same shape, or the model cannot predict these trajectories.
     """
-    data = embedded(trajectories, model.signals.embedding)
-    reference = data if truth is None else _checked_truth(embedded(truth, model.signals.embedding), data)
-    outputs = len(model.output_names)  # the first columns of the state
-    error = {h: np.zeros(outputs) for h in horizons}
-    for episode, first, h, predicted in model.predictions(data, horizons):
-        ahead = reference.states[episode][first + h :][: len(predicted), :outputs]
-        error[h] += _squared_error(ahead, predicted)
-    table = {h: _normalised(error[h], _spread_ahead(reference, h, outputs)) for h in error}
+    comparison = Comparison.of(model, trajectories, truth)
+    error = {h: np.zeros(len(model.output_names)) for h in sorted_horizons(horizons)}
+    for piece in comparison.squared(tuple(error)):
+        error[piece.horizon] += piece.values.sum(axis=0)
+    table = {h: _normalised(error[h], comparison.spread(h)[0]) for h in error}
     return {name: np.array([table[h][i] for h in horizons]) for i, name in enumerate(model.output_names)}
 
 
@@ -127,13 +97,10 @@ def snr_db(clean: ArrayLike, noisy: ArrayLike) -> FloatArray:
     >>> snr_db([[10.0], [-10.0]], [[11.0], [-11.0]])
     array([20.])
     """
-    x, y = np.asarray(clean, dtype=float), np.asarray(noisy, dtype=float)
-    if x.shape != y.shape or x.ndim not in (1, 2) or x.size == 0:
-        raise KoopsieveError(f"clean and noisy must have the same shape, (samples, columns). Got {x.shape}, {y.shape}.")
-    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
-    noise = _squared_error(x, y)
+    x, y = _checked_pair("clean and noisy", clean, noisy)
+    noise = squared_error(x, y).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio: FloatArray = 10 * np.log10(_spread(x) / noise)
+        ratio: FloatArray = 10 * np.log10(spread(x) / noise)
     return np.where(noise == 0, np.inf, ratio)
 
 
@@ -170,7 +137,7 @@ def add_noise(
         raise KoopsieveError("snr_db must be a number of decibels. Got nan.")
     generator = np.random.default_rng(rng)
     if not isinstance(clean, Trajectories):
-        array = np.asarray(clean, dtype=float)
+        array = real_array("clean", clean)
         return _noisy(array, _noise_level(array, snr_db), generator)
     if not clean.embedding.trivial:
         raise KoopsieveError(
@@ -189,35 +156,23 @@ def _noisy(clean: FloatArray, level: FloatArray, rng: np.random.Generator) -> Fl
     return clean + level * rng.standard_normal(clean.shape)
 
 
-def _squared_error(true: FloatArray, predicted: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore", invalid="ignore"):
-        gap = true - predicted
-        total: FloatArray = np.einsum("ij,ij->j", gap, gap)
-    return np.where(np.isnan(total), np.inf, total)
-
-
-def _spread(true: FloatArray) -> FloatArray:
-    centred = true - true.mean(axis=0)
-    spread: FloatArray = np.einsum("ij,ij->j", centred, centred)
-    return np.where(np.ptp(true, axis=0) == 0, 0.0, spread)  # the mean of equal numbers may round away from them
-
-
-def _spread_ahead(trajectories: Trajectories, horizon: int, outputs: int) -> FloatArray:
-    return _spread(np.concatenate([x[horizon:, :outputs] for x in trajectories.states]))
+def _checked_pair(names: str, one: ArrayLike, two: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return two matrices of the same shape in units of the magnitude of each column of the first."""
+    first, second = names.split(" and ")
+    x, y = real_array(first, one), real_array(second, two)
+    if x.shape != y.shape or x.ndim not in (1, 2) or x.size == 0:
+        raise KoopsieveError(
+            f"{names} must have the same shape, (samples, columns) or (samples,), with at least one sample. "
+            f"Got {x.shape} and {y.shape}."
+        )
+    if not np.isfinite(x).all():
+        raise KoopsieveError(f"{first} must be finite. Got {np.sum(~np.isfinite(x))} samples that are not.")
+    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    with np.errstate(over="ignore"):
+        return x / magnitude(x), y / magnitude(x)
 
 
 def _normalised(error: FloatArray, spread: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio: FloatArray = error / spread
     return np.where(error == 0, 0.0, ratio)
-
-
-def _checked_truth(truth: Trajectories, trajectories: Trajectories) -> Trajectories:
-    expected, came = ([(x.shape) for x in t.states] for t in (trajectories, truth))
-    if expected != came or truth.state_names != trajectories.state_names:
-        raise KoopsieveError(
-            "truth must have the same episodes and states as the trajectories. "
-            f"Expected {list(trajectories.state_names)} of shapes {expected[:5]}, "
-            f"got {list(truth.state_names)} of shapes {came[:5]}."
-        )
-    return truth

@@ -13,15 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import FloatArray
-from koopsieve.data import Trajectories, embedded
-from koopsieve.model import Model
+from koopsieve._display import Facts, Shown
+from koopsieve._types import FloatArray, sorted_horizons
+from koopsieve._words import number
+from koopsieve.data import Trajectories
+from koopsieve.evaluate.ahead import Comparison, Predictor
 
-_MOST_BLOCKS = 50
+_MAX_BLOCKS = 50
+_LARGEST_ERROR = 1e300  # above it the mean of several would overflow
 
 
-@dataclass(frozen=True, eq=False)
-class WindowErrors:
+@dataclass(frozen=True, eq=False, repr=False)
+class WindowErrors(Shown):
     """Mean NMSE over the outputs at each horizon, with its standard error over blocks of windows.
 
     Parameters
@@ -46,38 +49,40 @@ class WindowErrors:
         weight = np.asarray(self.horizons, dtype=float) ** emphasis
         return float(weight @ np.log(np.maximum(self.error, 1e-300)) / np.sum(weight))
 
+    def _facts(self) -> Facts:
+        return {"horizons": ", ".join(map(str, self.horizons)), "NMSE": ", ".join(map(number, self.error))}
 
-def window_errors(model: Model, trajectories: Trajectories, horizons: Sequence[int]) -> WindowErrors:
+
+def window_errors(model: Predictor, trajectories: Trajectories, horizons: Sequence[int]) -> WindowErrors:
     """Predict from every start of every episode and return the error at each horizon.
 
-    The mean over windows of Σ_outputs (y − ŷ)²/variance(y) / n_outputs; averaged over outputs this is `horizon_nmse`.
+    The mean over windows of Σ_outputs (y − ŷ)²/variance(y) / n_outputs: the mean over outputs of `horizon_nmse`. An
+    output that never changes so many steps ahead is compared with its magnitude instead.
     """
-    wanted = tuple(int(h) for h in horizons)
-    data, outputs = embedded(trajectories, model.signals.embedding), len(model.output_names)
+    wanted, comparison = sorted_horizons(horizons), Comparison.of(model, trajectories)
+    variance = {h: _variance(comparison, h) for h in wanted}
     pieces: dict[int, list[tuple[int, int, FloatArray]]] = {h: [] for h in wanted}
-    for episode, first, h, predicted in model.predictions(data, wanted):
-        true = data.states[episode][first + h :][: len(predicted), :outputs]
-        with np.errstate(over="ignore", invalid="ignore"):
-            squared = (true - predicted) ** 2
-        pieces[h].append((episode, first, np.where(np.isnan(squared), np.inf, squared)))
-    windows = [_windows(pieces[h], _variance(data, h, outputs)) for h in wanted]
-    count = min(_MOST_BLOCKS, max(1, min(map(len, windows)) // max(wanted)))
+    for episode, first, h, squared in comparison.squared(wanted):
+        with np.errstate(over="ignore"):
+            pieces[h].append((episode, first, np.mean(squared / variance[h], axis=1)))
+    windows = [_in_order(pieces[h]) for h in wanted]
+    count = min(_MAX_BLOCKS, max(1, min(map(len, windows)) // max(wanted)))
     blocks = np.array([[block.mean() for block in np.array_split(one, count)] for one in windows])
     error = np.array([one.mean() for one in windows])
     return WindowErrors(wanted, error, _standard_error(blocks), blocks)
 
 
-def _variance(trajectories: Trajectories, horizon: int, outputs: int) -> FloatArray:
-    variance: FloatArray = np.var(np.concatenate([x[horizon:, :outputs] for x in trajectories.states]), axis=0)
-    return np.where(variance > 0, variance, 1.0)
+def _variance(comparison: Comparison, horizon: int) -> FloatArray:
+    """Return the variance of every output so many steps ahead; one for an output that never changes."""
+    spread, count = comparison.spread(horizon)
+    return np.where(spread > 0, spread / count, 1.0)
 
 
-def _windows(pieces: list[tuple[int, int, FloatArray]], variance: FloatArray) -> FloatArray:
+def _in_order(pieces: list[tuple[int, int, FloatArray]]) -> FloatArray:
     """Return the error of every window at one horizon, in the order of time; a huge one counts as infinite."""
     ordered = sorted(pieces, key=lambda piece: piece[:2])
-    with np.errstate(over="ignore"):
-        windows = np.concatenate([np.mean(squared / variance, axis=1) for _, _, squared in ordered])
-    return np.where(windows < 1e300, windows, np.inf)
+    windows = np.concatenate([errors for _, _, errors in ordered])
+    return np.where(windows < _LARGEST_ERROR, windows, np.inf)
 
 
 def _standard_error(blocks: FloatArray) -> FloatArray:

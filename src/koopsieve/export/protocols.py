@@ -65,18 +65,18 @@ class LiftedStep:
 
 @dataclass(frozen=True, eq=False)
 class ReprojectedStep:
-    """y[k+1] = coefᵀ·[φ, ψ](x[k], u[k]), functions evaluated at points held to `box` (2, n + l)."""
+    """y[k+1] = coefᵀ·[φ, ψ](x[k], u[k]), held within `bounds` (2, n_outputs)."""
 
     coef: FloatArray
-    box: FloatArray
+    bounds: FloatArray
 
 
 def step_of(model: Predictor) -> LiftedStep | ReprojectedStep:
     """Return the numbers of one step of a model, in whichever form it is."""
     arrays = model.arrays()
     if model.form == "reprojected":
-        box: FloatArray = model.box  # type: ignore[attr-defined]  # a model in this form has one
-        return ReprojectedStep(arrays["coef"], box)
+        bounds: FloatArray = model.bounds  # type: ignore[attr-defined]  # a model in this form has them
+        return ReprojectedStep(arrays["coef"], bounds)
     A = arrays["A"]
     return LiftedStep(A, arrays["B"], arrays.get("N", np.zeros((0, *A.shape))), arrays["C"])
 

@@ -7,7 +7,7 @@ from koopsieve.identify.in_batches import identify_in_batches
 from koopsieve.identify.least_squares import LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.sparse_bayes import SparseBayes
-from koopsieve.identify.spike_slab import PublishedSpikeSlab, SpikeSlab, Start
+from koopsieve.identify.spike_slab import PublishedSpikeSlab, SpikeSlab, Start, UpdateOrder
 from koopsieve.identify.stlsq import STLSQ
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "SpikeSlabPrior",
     "Start",
     "Status",
+    "UpdateOrder",
     "identify_in_batches",
     "interchangeable_groups",
 ]

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import RegressionStatistics
 
@@ -27,16 +28,22 @@ class Status(Enum):
         "The target is constant zero or reproduced exactly by the regressors, so its noise cannot be estimated; "
         "its coefficients are least squares. Nothing needs to be done."
     )
+    STALLED = (
+        "The optimiser found no descent from where it stopped, though its gradient had not vanished: rounding limits "
+        "the answer. Remove observables that are nearly copies, or use LeastSquares()."
+    )
 
 
-def statuses(settled: BoolArray, special: BoolArray, meaning: Status) -> tuple[Status, ...]:
-    """Return how each target ended: in a special way with the given meaning, or settled or not."""
-    ends = zip(settled, special, strict=True)
+def statuses(
+    settled: BoolArray, exceptional: BoolArray | None = None, meaning: Status = Status.DEGENERATE
+) -> tuple[Status, ...]:
+    """Return how each target ended: settled or not, or with the given meaning where it is exceptional."""
+    ends = zip(settled, np.zeros_like(settled) if exceptional is None else exceptional, strict=True)
     return tuple(meaning if odd else Status.SETTLED if done else Status.MAX_SWEEPS for done, odd in ends)
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Shown):
     """A Koopman matrix inferred from statistics, with what is known about it.
 
     Parameters
@@ -73,10 +80,43 @@ class Estimate:
     regressors: tuple[str, ...]
     targets: tuple[str, ...]
 
+    @classmethod
+    def of(
+        cls,
+        statistics: RegressionStatistics,
+        coef: FloatArray,
+        *,
+        inclusion: FloatArray | None = None,
+        noise_precision: FloatArray | None = None,
+        elbo: FloatArray | None = None,
+        status: tuple[Status, ...] | None = None,
+        coef_variance: FloatArray | None = None,
+        sweeps: int | IndexArray = 1,
+        agreement: int | IndexArray = 1,
+    ) -> Estimate:
+        """Return the estimate of a method, with what it does not infer filled in.
+
+        Left out, every regressor counts as included, the noise is what the residual shows, there is no bound, every
+        target has settled, and variances are zero.
+        """
+        targets = coef.shape[1]
+        return cls(
+            coef=coef,
+            inclusion=np.ones_like(coef) if inclusion is None else inclusion,
+            noise_precision=residual_precision(statistics, coef) if noise_precision is None else noise_precision,
+            elbo=np.full(targets, np.nan) if elbo is None else elbo,
+            status=(Status.SETTLED,) * targets if status is None else status,
+            coef_variance=np.zeros_like(coef) if coef_variance is None else coef_variance,
+            sweeps=np.broadcast_to(sweeps, targets).astype(np.intp),
+            agreement=np.broadcast_to(agreement, targets).astype(np.intp),
+            regressors=statistics.regressors,
+            targets=statistics.observables,
+        )
+
     @property
     def settled(self) -> bool:
         """True if no target stopped before its updates settled."""
-        return Status.MAX_SWEEPS not in self.status
+        return not {Status.MAX_SWEEPS, Status.STALLED} & set(self.status)
 
     def describe(self) -> str:
         """Say in one line per kind of ending which targets ended so."""
@@ -87,6 +127,14 @@ class Estimate:
                 shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
                 lines.append(f"{len(names)} of {len(self.targets)} targets ({shown}): {kind.value}")
         return "\n".join(lines)
+
+    def _facts(self) -> Facts:
+        settled = sum(status is not Status.MAX_SWEEPS for status in self.status)
+        return {
+            "targets": shorten(self.targets),
+            "regressors": shorten(self.regressors),
+            "settled": f"{settled} of {len(self.targets)}",
+        }
 
 
 class Identifier(Protocol):

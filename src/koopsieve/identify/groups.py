@@ -1,6 +1,6 @@
-"""Observables that stand for one another: which included regressors could be exchanged for which others.
+"""Interchangeable observables: which included regressors could be exchanged for which others.
 
-As the credible sets of SuSiE do for correlated predictors, this turns two halves of an answer into "one of these".
+Like the credible sets of SuSiE for correlated predictors: inclusion split between copies becomes "one of these".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from koopsieve.regression import RegressionStatistics
 def interchangeable_groups(
     statistics: RegressionStatistics, estimate: Estimate, *, correlation: float = 0.99, threshold: float = 0.01
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of regressors of which the data want one, but hardly care which.
+    """Return the groups of regressors of which one is needed, and the data cannot tell which.
 
     Two regressors are interchangeable if their (uncentred) correlation exceeds `correlation` in absolute value. A group
     holds all that are linked so, and is returned if at least one of them is included for some target.

@@ -13,7 +13,7 @@ from koopsieve.execution import Executor, Progress, Threads, one_blas_thread, si
 from koopsieve.identify.estimate import Estimate, Identifier
 from koopsieve.regression import RegressionStatistics
 
-ENOUGH = 1 << 16  # weights that occupy a thread: with fewer, threads wait for Python's lock more than they work
+MIN_WEIGHTS_PER_THREAD = 1 << 16  # with fewer, threads wait for Python's lock more than they work
 _PER_TARGET = ("coef", "inclusion", "noise_precision", "elbo", "coef_variance", "sweeps", "agreement")
 
 
@@ -30,7 +30,7 @@ def identify_in_batches(
     Parameters
     ----------
     identifier : Identifier
-        Any whose targets do not depend on each other; all of koopsieve's are so.
+        Any whose targets do not depend on each other: all of koopsieve's but `HorizonLeastSquares`.
     statistics : RegressionStatistics
         The compressed data.
     executor : Executor
@@ -64,7 +64,7 @@ def on_all_cores(
         Its arguments.
     """
     with one_blas_thread() as threads:
-        count = min(threads, len(statistics.regressors) * len(statistics.observables) // ENOUGH)
+        count = min(threads, len(statistics.regressors) * len(statistics.observables) // MIN_WEIGHTS_PER_THREAD)
         if count <= 1:
             return identify(statistics, start)
         return _spread(lambda part: identify(*part), statistics, start, count, Threads(threads), silent)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.identify.estimate import Estimate, Status, residual_precision
+from koopsieve.identify.estimate import Estimate
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
 
@@ -39,19 +39,7 @@ class LeastSquares:
         """Infer the Koopman matrix of every target; every regressor counts as included."""
         problem = standardise(statistics)
         coef = problem.original_coef(pseudo_solve(problem, self.relative_cutoff))
-        targets = coef.shape[1]
-        return Estimate(
-            coef=coef,
-            inclusion=np.ones_like(coef),
-            noise_precision=residual_precision(statistics, coef),
-            elbo=np.full(targets, np.nan),
-            status=(Status.SETTLED,) * targets,
-            coef_variance=np.zeros_like(coef),
-            sweeps=np.ones(targets, dtype=np.intp),
-            agreement=np.ones(targets, dtype=np.intp),
-            regressors=statistics.regressors,
-            targets=statistics.observables,
-        )
+        return Estimate.of(statistics, coef)
 
 
 def pseudo_solve(problem: StandardProblem, relative_cutoff: float | None = None) -> FloatArray:

@@ -1,7 +1,7 @@
 """The loop: sweep until every target has settled. It exists once, for STLSQ, sparse Bayes and spike and slab.
 
 A method brings a state (a frozen dataclass of arrays whose last axis runs over targets), a pure `step` and a pure
-`converged`. Targets that settled leave the batch, so the slow ones do not make the quick ones pay.
+`converged`. Targets that settled leave the batch, so that they cost nothing while others are still at work.
 """
 
 from __future__ import annotations

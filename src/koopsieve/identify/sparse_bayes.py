@@ -1,7 +1,7 @@
 """Method III: sparse Bayesian learning (Tipping, 2001), target by target with the full posterior covariance.
 
-Each weight has its own Gaussian prior precision λ_i; the precisions and the noise precision ρ maximise the evidence.
-Weights whose precision grows without bound leave the model.
+Each weight has its own Gaussian prior precision λ_i; the precisions and the noise precision ρ maximise the evidence
+(D27). Weights whose precision grows without bound leave the model. In come statistics, out comes an `Estimate`.
 """
 
 from __future__ import annotations
@@ -76,17 +76,15 @@ class SparseBayes:
         )
         state = result.state
         exact = problem.exact(state.squared_residual)
-        return Estimate(
-            coef=problem.original_coef(state.w),
-            inclusion=np.isfinite(state.precision).astype(float) * ~problem.silent,
+        return Estimate.of(
+            statistics,
+            problem.original_coef(state.w),
+            inclusion=np.isfinite(state.precision).astype(float) * ~problem.zero_target,
             noise_precision=state.noise / problem.target_scale**2,
             elbo=state.evidence - problem.rows * np.log(problem.target_scale),
             status=statuses(result.settled, exact, Status.DEGENERATE),
             coef_variance=problem.original_variance(state.variance),
             sweeps=result.sweeps,
-            agreement=np.ones(len(exact), dtype=np.intp),
-            regressors=statistics.regressors,
-            targets=statistics.observables,
         )
 
     def init(self, problem: StandardProblem) -> Relevance:
@@ -106,7 +104,7 @@ class SparseBayes:
     def relevance(
         self, problem: StandardProblem, precision: FloatArray, noise: FloatArray, weights: tuple[FloatArray, ...]
     ) -> Relevance:
-        """Return the evidence that belongs to the weights' posterior (mean, variance, log determinant)."""
+        """Return the evidence that belongs to the weights' posterior (mean, variance, log determinant): (D27)."""
         w, variance, log_det = weights
         residual = problem.squared_residual(w)
         kept = np.isfinite(precision)
@@ -118,13 +116,13 @@ class SparseBayes:
         return Relevance(precision, noise, w, variance, residual, (fit + prior - log_det) / 2 + hyper)
 
     def step(self, problem: StandardProblem, state: Relevance) -> Relevance:
-        """Try the boldest update first; where the evidence would fall, a more careful one.
+        """Try the update that moves furthest first; where the evidence would fall, a more careful one.
 
         Expectation-maximisation, the last, cannot lower the evidence but for rounding, and then nothing changes.
         """
         following, waiting = state, np.arange(len(state.evidence))
-        bold = () if np.isinf(self.max_precision) else (self.jump,)
-        for update in (*bold, self.fixed_point, self.expectation_maximisation):
+        jumps = () if np.isinf(self.max_precision) else (self.jump,)
+        for update in (*jumps, self.fixed_point, self.expectation_maximisation):
             part, before = problem.take(waiting), take(state, waiting)
             trial = self.evaluate(part, *update(part, before))
             fallen = np.flatnonzero(~(trial.evidence >= before.evidence))
@@ -135,7 +133,7 @@ class SparseBayes:
         return following
 
     def jump(self, problem: StandardProblem, state: Relevance) -> tuple[FloatArray, FloatArray]:
-        """Return the precisions that are best one at a time (Tipping and Faul, 2003).
+        """Return the precisions that are best one at a time (Tipping and Faul, 2003): (D28).
 
         With s_i = 1/Σ_ii − λ_i and q_i = w_i/Σ_ii the evidence is largest at λ_i = s_i²/(q_i² − s_i) if q_i² > s_i,
         else at infinity. Of the weights that would leave, the less relevant two thirds do.
@@ -151,7 +149,7 @@ class SparseBayes:
         return self._prune(problem, precision, self._noise(problem, state), kept=kept)
 
     def fixed_point(self, problem: StandardProblem, state: Relevance) -> tuple[FloatArray, FloatArray]:
-        """Return MacKay's next precisions.
+        """Return MacKay's next precisions: (D29).
 
         λ_i = (1 − λ_iΣ_ii + 2c)/(w_i² + 2d), ρ = (m − Σ_i(1 − λ_iΣ_ii) + 2a)/(‖t − Φw‖² + 2b).
         """
@@ -161,7 +159,7 @@ class SparseBayes:
         return self._prune(problem, precision, self._noise(problem, state), kept=np.isfinite(state.precision))
 
     def expectation_maximisation(self, problem: StandardProblem, state: Relevance) -> tuple[FloatArray, FloatArray]:
-        """Return the next precisions by expectation-maximisation.
+        """Return the next precisions by expectation-maximisation: (D30).
 
         λ_i = (1 + 2c)/(w_i² + Σ_ii + 2d), ρ = (m + 2a)/(E‖t − Φw‖² + 2b).
         """
@@ -214,11 +212,11 @@ class Spectrum:
         return mean, self.side**2 @ (1 / curvature), np.sum(np.log(curvature), axis=0)
 
 
-def ridge_evidence(problem: StandardProblem, spectrum: Spectrum, rounds: int = 20) -> tuple[FloatArray, FloatArray]:
-    """Return per target the common weight precision and the noise precision of highest evidence (Bayesian ridge)."""
+def ridge_evidence(problem: StandardProblem, spectrum: Spectrum, sweeps: int = 20) -> tuple[FloatArray, FloatArray]:
+    """Return per target the common weight precision and the noise precision of highest evidence: (D31)."""
     y, power = spectrum.seen, spectrum.power
     precision, noise = np.ones(y.shape[1]), np.ones(y.shape[1])
-    for _ in range(rounds):
+    for _ in range(sweeps):
         shrink = precision / (noise * power + precision)
         determined = np.sum(1 - shrink, axis=0)
         residual = problem.leftover + np.sum((shrink * y) ** 2, axis=0) + problem.floor

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
-from koopsieve.identify.estimate import Estimate, Status, residual_precision
+from koopsieve.identify.estimate import Estimate, statuses
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.settle import settle
 from koopsieve.regression import RegressionStatistics
@@ -23,7 +23,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class STLSQ:
-    """Least squares, drop the small coefficients, and again, until nothing more falls.
+    """Fit by least squares, drop the small coefficients, and repeat until no more are dropped.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class STLSQ:
         that the choice does not depend on units. If false (the usual STLSQ), the coefficient itself is measured.
     ridge : float
         Squared-norm penalty on the coefficients while selecting, in the data's own units; the kept ones are refitted
-        without it. Raising it steadies the selection among regressors that are nearly copies.
+        without it. Raising it makes the selection less sensitive to noise among regressors that are nearly copies.
     max_sweeps : int
-        Number of threshold-and-refit rounds at most.
+        Threshold-and-refit sweeps at most.
     """
 
     threshold: float = 0.05
@@ -63,17 +63,12 @@ class STLSQ:
         )
         w = result.state.w if self.ridge == 0 else _solve(problem, result.state.kept, 0.0)
         coef = problem.original_coef(w)
-        return Estimate(
-            coef=coef,
+        return Estimate.of(
+            statistics,
+            coef,
             inclusion=result.state.kept.astype(float),
-            noise_precision=residual_precision(statistics, coef),
-            elbo=np.full(targets, np.nan),
-            status=tuple(Status.SETTLED if done else Status.MAX_SWEEPS for done in result.settled),
-            coef_variance=np.zeros_like(coef),
+            status=statuses(result.settled),
             sweeps=result.sweeps,
-            agreement=np.ones(targets, dtype=np.intp),
-            regressors=statistics.regressors,
-            targets=statistics.observables,
         )
 
     def init(self, problem: StandardProblem) -> Selection:

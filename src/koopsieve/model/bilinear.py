@@ -68,9 +68,6 @@ class BilinearModel(Model):
         N[:, structure.targets] = 0.0
         return cls(coef[:size].T.copy(), coef[size:].T.copy(), N, np.eye(size)[list(carried.outputs)], carried)
 
-    def __repr__(self) -> str:
-        return f"BilinearModel({len(self.A)} observables, outputs: {', '.join(self.output_names)}, dt={self.dt:g})"
-
     @property
     def carried_size(self) -> int:
         """Number of observables."""

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
@@ -43,7 +44,7 @@ class Linearisation:
     offset: FloatArray
 
 
-class Model(Exportable, ABC):
+class Model(Exportable, Shown, ABC):
     """A fitted model in one of the prediction forms.
 
     Subclasses are frozen dataclasses with a field `dictionary`.
@@ -184,7 +185,11 @@ class Model(Exportable, ABC):
         given = starts(self.signals, history, inputs, 1)
         if len(given.states) != 1:
             raise KoopsieveError(f"linearise takes one history at a time. Got {len(given.states)}.")
-        around = self.jacobians(self.start(given.states), given.acting[:, 0])
+        return self.jacobian(self.start(given.states)[0], given.acting[0, 0])
+
+    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the step linearised around one point, given as (size,) and (l,)."""
+        around = self.jacobians(carried[None], acting[None])
         return Linearisation(around.A[0], around.B[0], around.C, around.offset[0])
 
     def rollout(self, trajectories: Trajectories, horizon: int) -> tuple[FloatArray, ...]:
@@ -250,6 +255,16 @@ class Model(Exportable, ABC):
             If the file is damaged or foreign.
         """
         return files.read(path)
+
+    def _facts(self) -> Facts:
+        return {
+            "form": self.form,
+            "terms": shorten(self.dictionary.regressors),
+            "outputs": shorten(self.output_names),
+            "inputs": shorten(self.input_names) or "none",
+            "history": str(self.history),
+            "dt": f"{self.dt:g}",
+        }
 
 
 def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:

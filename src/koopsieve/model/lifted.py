@@ -105,13 +105,6 @@ class LiftedModel(Model):
             noise_variance=carried_noise(estimate, structure),
         )
 
-    def __repr__(self) -> str:
-        inputs = ", ".join(self.input_names) or "none"
-        return (
-            f"LiftedModel({len(self.A)} observables, outputs: {', '.join(self.output_names)}, inputs: {inputs}, "
-            f"dt={self.dt:g})"
-        )
-
     @property
     def carried_size(self) -> int:
         """Number of observables."""

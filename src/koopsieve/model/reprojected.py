@@ -1,6 +1,6 @@
 """The reprojected form: the outputs are predicted one step ahead, the delay line is shifted, and all is lifted anew.
 
-y[k+1] = coefᵀ·[φ(x[k]), ψ(x[k], u[k])],  x[k+1] = the delay line moved on by y[k+1] and u[k].
+y[k+1] = coefᵀ·[φ(x[k]), ψ(x[k], u[k])], held inside limits,  x[k+1] = the delay line moved on by y[k+1] and u[k].
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
 from koopsieve.model.forms import Linearisation, Model, require_shape
 
-MARGIN = 1.0  # how far beyond the data, in widths of their range, a state may go before it is held back
+MARGIN = 1.0  # how far beyond the data, in widths of their range, an output may go before it is held back
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,8 +30,10 @@ class ReprojectedModel(Model):
     dictionary : Dictionary
         The maps φ and ψ; it knows names, sample time and delays.
     region : array, shape (2, n + l)
-        Least and largest value of every state and input in the data that the model was learned from. Functions are
-        evaluated at points held to a box around it, so that a prediction that leaves the data stays finite.
+        Least and largest value of every state and input in the data that the model was learned from.
+    limits : array, shape (2, n_outputs), optional
+        Least and largest value that an output can take: a tank that overflows, a sensor that saturates. Left out, the
+        region with a wide margin, so that a prediction that leaves the data stays finite.
     """
 
     form: ClassVar[str] = "reprojected"
@@ -39,16 +41,15 @@ class ReprojectedModel(Model):
     coef: FloatArray
     dictionary: Dictionary
     region: FloatArray
+    limits: FloatArray | None = None
 
     def __post_init__(self) -> None:
         require_shape("coef", self.coef, (len(self.dictionary.regressors), len(self.output_names)))
         require_shape("region", self.region, (2, len(self.dictionary.state_names) + len(self.input_names)))
         if not (self.region[0] <= self.region[1]).all():
             raise KoopsieveError("region must hold the least values first, then the largest.")
-
-    def __repr__(self) -> str:
-        terms = len(self.dictionary.regressors)
-        return f"ReprojectedModel({terms} terms, outputs: {', '.join(self.output_names)}, dt={self.dt:g})"
+        if self.limits is not None:
+            require_shape("limits", self.limits, (2, len(self.output_names)))
 
     @property
     def carried_size(self) -> int:
@@ -56,9 +57,9 @@ class ReprojectedModel(Model):
         return len(self.dictionary.regressors)
 
     @cached_property
-    def box(self) -> FloatArray:
-        """The region with a margin: where functions are evaluated, shape (2, n + l)."""
-        return widened(self.region, MARGIN)
+    def bounds(self) -> FloatArray:
+        """Where outputs are held, shape (2, n_outputs): the limits, or the region with a margin."""
+        return widened(self.region[:, : len(self.output_names)], MARGIN) if self.limits is None else self.limits
 
     def start(self, states: FloatArray) -> FloatArray:
         """Carry the state itself."""
@@ -66,8 +67,8 @@ class ReprojectedModel(Model):
 
     def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
         """Predict the outputs and shift the delay line."""
-        points = np.clip(np.concatenate([carried, acting], axis=1), *self.box)
-        outputs = self.dictionary.evaluate(points) @ self.coef
+        points = np.concatenate([carried, acting], axis=1)
+        outputs = np.clip(self.dictionary.evaluate(points) @ self.coef, *self.bounds)
         return self.signals.embedding.shift(carried, outputs, acting)
 
     def read(self, carried: FloatArray) -> FloatArray:
@@ -77,23 +78,25 @@ class ReprojectedModel(Model):
     def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
         """Return the derivatives of one step around each point, rows of the delay line being exact shifts.
 
-        A coordinate that is held back at the border of the box changes nothing.
+        An output that is held at its limit does not change.
         """
         (count, n), width, outputs = carried.shape, acting.shape[1], len(self.output_names)
-        given = np.concatenate([carried, acting], axis=1)
-        points = np.clip(given, *self.box)
-        slope = np.einsum("ptd,tc->pcd", self.dictionary.gradient(points), self.coef) * (given == points)[:, None]
+        points = np.concatenate([carried, acting], axis=1)
+        predicted = self.dictionary.evaluate(points) @ self.coef
+        held = np.clip(predicted, *self.bounds)
+        slope = np.einsum("ptd,tc->pcd", self.dictionary.gradient(points), self.coef) * (held == predicted)[:, :, None]
         step = np.zeros((count, n, n + width))
         step[:, :outputs] = slope
         sources = self.signals.embedding.shift_sources(outputs, width)
         step[:, np.arange(outputs, n), sources[outputs:]] = 1.0
         offset = np.zeros((count, n))
-        offset[:, :outputs] = self.dictionary.evaluate(points) @ self.coef - np.einsum("pcd,pd->pc", slope, given)
+        offset[:, :outputs] = held - np.einsum("pcd,pd->pc", slope, points)
         return Linearisation(step[:, :, :n], step[:, :, n:], np.eye(n)[:outputs], offset)
 
     def arrays(self) -> Mapping[str, FloatArray]:
-        """Return the coefficients and the region."""
-        return {"coef": self.coef, "region": self.region}
+        """Return the coefficients, the region and the limits."""
+        limits = {} if self.limits is None else {"limits": self.limits}
+        return {"coef": self.coef, "region": self.region, **limits}
 
 
 def widened(region: FloatArray, margin: float) -> FloatArray:

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from koopsieve._linalg import ROUNDING as ROUNDING
+from koopsieve._linalg import clip_eigenvalues
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.dictionary.delay_line import Shifts, shifts
 from koopsieve.model.lifted import LiftedModel
 from koopsieve.model.spectrum import spectral_radius
 from koopsieve.regression import RegressionStatistics
-
-ROUNDING = 1e-9  # a spectral radius this far above the bound is rounding, not growth
 
 
 def stabilise(model: LiftedModel, statistics: RegressionStatistics, radius: float = 1.0) -> LiftedModel:
@@ -53,7 +53,7 @@ def stabilise(model: LiftedModel, statistics: RegressionStatistics, radius: floa
         raise KoopsieveError("The model's A is not finite, so it cannot be stabilised. Identify it again.")
     if model.spectral_radius <= radius * (1 + ROUNDING):
         return model
-    A = _with_exact_rows(inside(model.A, radius, _scale(statistics, len(model.A))), model.A, structure, known)
+    A = _with_exact_rows(clip_eigenvalues(model.A, radius, _scale(statistics, len(model.A))), model.A, structure, known)
     A = _contracted(A, radius, structure.delays)
     free = np.flatnonzero(structure.free[:known])
     gap = statistics.S[:, free] - statistics.R[:, :known] @ A[free, :known].T
@@ -93,28 +93,6 @@ def _contracted(A: FloatArray, radius: float, delays: IndexArray) -> FloatArray:
     D = shrink ** delays.astype(float)
     contracted: FloatArray = shrink * A * D / D[:, None]
     return contracted
-
-
-def inside(A: FloatArray, radius: float, scale: FloatArray | None = None) -> FloatArray:
-    """Return A with eigenvalues outside the circle moved onto it; `scale` is the size of each coordinate.
-
-    Where the eigenvectors are too nearly dependent to be told apart the whole matrix is shrunk instead.
-    """
-    size = np.ones(len(A)) if scale is None else scale
-    balanced = A / size[:, None] * size
-    values, vectors = np.linalg.eig(balanced)
-    modulus = np.abs(values)
-    clipped = values * np.minimum(1, radius / np.maximum(modulus, radius))
-    try:
-        moved = np.real(np.linalg.solve(vectors.T, (vectors * clipped).T).T)
-    except np.linalg.LinAlgError:
-        moved = balanced
-    reached = spectral_radius(moved)
-    if not reached <= radius * (1 + ROUNDING):
-        moved = (balanced if not np.isfinite(reached) or reached > modulus.max() else moved).copy()
-        moved *= radius / spectral_radius(moved)
-    result: FloatArray = moved * size[:, None] / size
-    return result
 
 
 def _scale(statistics: RegressionStatistics, size: int) -> FloatArray:

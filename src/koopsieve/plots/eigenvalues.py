@@ -1,4 +1,4 @@
-"""Eigenvalues of the model with all observables and of the model with those kept, beside the unit circle."""
+"""Eigenvalues of the sifted model, and of the one with everything, beside the unit circle."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from koopsieve.plots.figure import FULL, KEPT, new_axes
-from koopsieve.workflow import SieveResult
+from koopsieve.evaluate.spectra import spectrum
+from koopsieve.plots.figure import KEPT, REMOVED, legend, new_axes
+from koopsieve.sieve.result import EVERYTHING
+from koopsieve.sieve.views import Sifted, result_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,36 +17,44 @@ if TYPE_CHECKING:
 _REACH = 1.15  # eigenvalues further out are drawn at the edge
 
 
-def plot_eigenvalues(result: SieveResult, axes: Axes | None = None) -> Axes:
-    """Draw the eigenvalues of the best method's models; those far outside the circle sit on the edge as triangles.
+def plot_eigenvalues(given: Sifted, axes: Axes | None = None) -> Axes:
+    """Draw the eigenvalues; those far outside the unit circle sit on the edge as triangles.
+
+    In the linear form they are those of A. In the other forms they are those of one step, linearised at the mean state,
+    and the title says so.
 
     Parameters
     ----------
-    result : SieveResult
+    given : SieveResult or fitted KoopmanSieve
     axes : matplotlib axes, optional
         Left out, a new figure.
     """
-    ax = new_axes(4.2, 4.2) if axes is None else axes
+    result = result_of(given)
+    ax = new_axes(4.6, 4.6) if axes is None else axes
     turn = np.linspace(0, 2 * np.pi, 200)
+    ax.axhline(0, color="0.9", linewidth=0.8, zorder=0)
+    ax.axvline(0, color="0.9", linewidth=0.8, zorder=0)
     ax.plot(np.cos(turn), np.sin(turn), color="0.6", linewidth=0.8)
     looks: dict[str, dict[str, Any]] = {
-        "all": {"markerfacecolor": "none", "color": FULL, "markersize": 7},
-        "kept": {"color": KEPT, "markersize": 5},
+        "everything": {"markerfacecolor": "none", "color": REMOVED, "markersize": 7.5, "linestyle": "none"},
+        "sifted": {"color": KEPT, "markersize": 4.5, "linestyle": "none"},
     }
-    for fits, word in ((result.full, "all"), (result.reduced, "kept")):
-        model = fits[result.best].model
-        values = model.eigenvalues
-        values = values[np.isfinite(values)]
+    everything = result.baselines[EVERYTHING].model
+    for name, model in (("everything", everything), ("sifted", result.model)):
+        found = spectrum(model, result.judged.data)
+        values = found.values[np.isfinite(found.values)]
         far = np.abs(values) > _REACH
         near, edge = values[~far], values[far] / np.abs(values[far]) * _REACH
-        ax.plot(near.real, near.imag, "o", label=f"{word} {len(model.A)}", **looks[word])
-        ax.plot(edge.real, edge.imag, "^", **looks[word])
+        ax.plot(near.real, near.imag, marker="o", label=f"{name} ({len(found.values)})", **looks[name])
+        ax.plot(edge.real, edge.imag, marker="^", **looks[name])
+    if result.form != "linear":
+        ax.set_title(found.of, fontsize=10)
     ax.set_aspect("equal")
     ax.set_xlim(-1.25, 1.25)
     ax.set_ylim(-1.25, 1.25)
-    ax.axhline(0, color="0.85", linewidth=0.8, zorder=0)
-    ax.axvline(0, color="0.85", linewidth=0.8, zorder=0)
+    ax.set_xticks([-1, 0, 1])
+    ax.set_yticks([-1, 0, 1])
     ax.set_xlabel("real part")
     ax.set_ylabel("imaginary part")
-    ax.legend(fontsize=8, frameon=False, loc="lower left", title="observables", title_fontsize=8)
+    legend(ax, below=True)
     return ax

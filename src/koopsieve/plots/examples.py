@@ -2,75 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.workflow import SieveResult
+from koopsieve.model import Model
+from koopsieve.sieve.result import EVERYTHING, LINEAR, SIFTED, SieveResult
+from koopsieve.sieve.views import judged_model
 
-_MOST_STARTS = 200
+_MAX_STARTS = 200
 _LONGEST = 400  # steps; a longer stretch shows no more
 
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """What was measured over one stretch and what the models said at its start, arrays of shape (steps, outputs).
+    """What was measured over one stretch and what the models said at its start.
 
     Parameters
     ----------
     kind : str
-        "typical", "best" or "worst", by the error of the reduced model among starts spread over all episodes.
+        "typical", "best" or "worst", by the error of the sifted model among starts spread over all episodes.
     episode, start : int
-        Where the predictions start.
-    measured, full, reduced : array, shape (steps + 1, outputs)
-        The first row is the start, the same in all three.
+        Where the predictions start, counted where the state begins.
+    measured : array, shape (steps + 1, outputs)
+        The truth, where that is known.
+    predicted : mapping from model to array, shape (steps + 1, outputs)
+        The first row is the start. Not finite where a model diverged.
+    band : tuple of array, optional
+        Lower and upper limit of the sifted model's predictions, each as `measured`.
     """
 
     kind: str
     episode: int
     start: int
     measured: FloatArray
-    full: FloatArray
-    reduced: FloatArray
+    predicted: Mapping[str, FloatArray]
+    band: tuple[FloatArray, FloatArray] | None = None
+
+
+def shown_models(result: SieveResult) -> dict[str, Model]:
+    """Return the models whose predictions are drawn: sifted, linear, everything.
+
+    Where errors are on the validation data, only models that had not learned from them.
+    """
+    if result.judged.on == "validation":
+        return {SIFTED: judged_model(result), EVERYTHING: result.outcome.everything[0]}
+    baselines = {name: result.baselines[name].model for name in (LINEAR, EVERYTHING)}
+    return {SIFTED: result.model, **baselines}
 
 
 def examples(result: SieveResult) -> tuple[Example, ...]:
-    """Return a typical, the best and the worst stretch of the longest horizon, by the reduced model's error."""
-    data, steps = result.judged, min(max(result.horizons), _LONGEST)
+    """Return a typical, the best and the worst stretch of the longest horizon, by the sifted model's error."""
+    data, steps = result.judged.data, min(max(result.horizons), _LONGEST)
     starts = [(episode, k) for episode, x in enumerate(data.states) for k in range(len(x) - steps)]
-    picked = [starts[i] for i in np.unique(np.linspace(0, len(starts) - 1, _MOST_STARTS).round().astype(int))]
-    errors = _errors(result, picked, steps)
-    order = np.argsort(errors, kind="stable")
+    picked = [starts[i] for i in np.unique(np.linspace(0, len(starts) - 1, _MAX_STARTS).round().astype(int))]
+    order = np.argsort(_errors(result, picked, steps), kind="stable")
     chosen = {"typical": order[len(order) // 2], "best": order[0], "worst": order[-1]}
     return tuple(_example(kind, result, picked[place], steps) for kind, place in chosen.items())
 
 
 def _errors(result: SieveResult, starts: Sequence[tuple[int, int]], steps: int) -> FloatArray:
-    """Return the mean squared error of the reduced model over each stretch, each output in units of its spread."""
-    data, columns = result.judged, _columns(result)
-    x0 = np.array([data.states[e][k] for e, k in starts])
-    inputs = np.array([data.inputs[e][k : k + steps] for e, k in starts])
-    measured = np.array([data.states[e][k + 1 : k + steps + 1, columns] for e, k in starts])
-    spread = np.concatenate(data.states)[:, columns].std(axis=0)
+    """Return the mean squared error of the sifted model over each stretch, each output in units of its spread."""
+    measured = np.array([_reference(result, episode)[k + 1 : k + steps + 1] for episode, k in starts])
+    spread = measured.std(axis=(0, 1))
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = (result.model.predict(x0, inputs, steps) - measured) / np.where(spread > 0, spread, 1.0)
+        gap = (_ahead(judged_model(result), result, starts, steps) - measured) / np.where(spread > 0, spread, 1.0)
         errors: FloatArray = np.mean(gap**2, axis=(1, 2))
     return np.nan_to_num(errors, nan=np.inf)
 
 
 def _example(kind: str, result: SieveResult, place: tuple[int, int], steps: int) -> Example:
     episode, start = place
-    data, columns = result.judged, _columns(result)
-    x, u = data.states[episode], data.inputs[episode][start : start + steps]
-    first = x[start : start + 1, columns]
-    full, reduced = (
-        np.vstack([first, fits[result.best].model.predict(x[start], u, steps)])
-        for fits in (result.full, result.reduced)
-    )
-    return Example(kind, episode, start, x[start : start + steps + 1][:, columns], full, reduced)
+    first = result.judged.data.states[episode][start : start + 1, : len(result.model.output_names)]
+    predicted = {
+        name: np.vstack([first, _ahead(model, result, [place], steps)[0]])
+        for name, model in shown_models(result).items()
+    }
+    return Example(kind, episode, start, _reference(result, episode)[start : start + steps + 1], predicted)
 
 
-def _columns(result: SieveResult) -> list[int]:
-    return [result.judged.state_names.index(name) for name in result.model.output_names]
+def _ahead(model: Model, result: SieveResult, starts: Sequence[tuple[int, int]], steps: int) -> FloatArray:
+    """Return predictions (starts, steps, outputs) with the measured inputs."""
+    data = result.judged.data
+    states = np.array([data.states[episode][k] for episode, k in starts])
+    acting = np.array([data.inputs[episode][k : k + steps] for episode, k in starts])
+    run = model.steps(model.start(states), (acting[:, h] for h in range(steps)))
+    return np.stack([model.read(carried) for carried in run], axis=1)
+
+
+def _reference(result: SieveResult, episode: int) -> FloatArray:
+    reference = result.judged.data if result.judged.truth is None else result.judged.truth
+    return reference.states[episode][:, : len(result.model.output_names)]

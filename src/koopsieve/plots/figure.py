@@ -1,29 +1,53 @@
-"""The one place that imports matplotlib: new axes, and figures saved whole or not at all."""
+"""The one place that imports matplotlib: new axes, how models and methods look, figures saved whole or not at all."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._words import number, superscript
+from koopsieve.sieve.result import EVERYTHING, LINEAR, PERSISTENCE, SIFTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# distinguishable in grey: every method has its own line and its own marker
-STYLES: dict[str, dict[str, Any]] = {
-    "I": {"color": "#1b4965", "linestyle": "-", "marker": "o"},
-    "II": {"color": "#bc6c25", "linestyle": "--", "marker": "s"},
-    "III": {"color": "#2a7f62", "linestyle": "-.", "marker": "^"},
-    "IV": {"color": "#9d2449", "linestyle": ":", "marker": "D"},
-    "path": {"color": "#0b6e99", "linestyle": "-", "marker": "P"},
-    "IV*": {"color": "#6d597a", "linestyle": (0, (5, 1, 1, 1)), "marker": "v"},
+# told apart in grey too: every model and every method has its own line and its own marker; marks of equal height stay
+# visible because later ones are smaller and none is filled
+MODELS: dict[str, dict[str, Any]] = {
+    SIFTED: {"color": "#0b6e99", "marker": "o", "linestyle": "-", "markersize": 6.5, "linewidth": 2.2},
+    LINEAR: {"color": "#bc6c25", "marker": "s", "linestyle": "--", "markersize": 5.5, "linewidth": 1.4},
+    EVERYTHING: {"color": "#5f6b7a", "marker": "^", "linestyle": "-.", "markersize": 5, "linewidth": 1.4},
+    PERSISTENCE: {"color": "#8a94a3", "marker": "x", "linestyle": ":", "markersize": 5, "linewidth": 1.4},
 }
+METHODS: dict[str, dict[str, Any]] = {
+    "least squares": {"color": "#000000", "marker": "o", "linestyle": "-", "markersize": 9},
+    "thresholded least squares": {"color": "#d55e00", "marker": "s", "linestyle": "--", "markersize": 7},
+    "sparse Bayes": {"color": "#0072b2", "marker": "^", "linestyle": "-.", "markersize": 5.5},
+    "spike and slab": {"color": "#009e73", "marker": "D", "linestyle": ":", "markersize": 3.5},
+    "spike and slab, flat prior": {
+        "color": "#cc79a7",
+        "marker": "v",
+        "linestyle": (0, (5, 1, 1, 1, 1, 1)),
+        "markersize": 2.5,
+    },
+}
+NUMERALS = dict(zip(("I", "II", "III", "IV", "IV*"), METHODS, strict=True))  # as the paper counts the methods
+KEPT, REMOVED = "#0b6e99", "#9aa3af"  # what was kept, and what was not
+CEILING = 1e4  # errors beyond this only say that the model diverged
 
 
-KEPT, FULL = "#0b6e99", "#9aa3af"  # what was kept, and what there was before
+def look_of(name: str, place: int = 0) -> dict[str, Any]:
+    """Return how the line of a model or a method looks; one that is not known gets the look of its place in a list."""
+    known = MODELS | METHODS | {numeral: METHODS[method] for numeral, method in NUMERALS.items()}
+    return known[name] if name in known else list(METHODS.values())[place % len(METHODS)]
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -62,3 +86,97 @@ def save_figure(axes: Axes, path: str | os.PathLike[str], dpi: int = 150) -> Non
     fixed = {"Date": None} if target.suffix == ".svg" else None  # the same figure gives the same file
     with written_whole(target) as stream:
         figure_of(axes).savefig(stream, format=target.suffix.lstrip("."), dpi=dpi, metadata=fixed)
+
+
+def tick_text(value: float) -> str:
+    """Return the label of a tick on a logarithmic axis, as a plain number.
+
+    Examples
+    --------
+    >>> tick_text(0.01), tick_text(1e-7), tick_text(50.0)
+    ('0.01', '10⁻⁷', '50')
+    """
+    power = round(np.log10(value)) if value > 0 else 0
+    outside = value > 0 and not 1e-3 <= value <= 1e4
+    return f"10{superscript(power)}" if outside and np.isclose(value, 10.0**power) else number(value)
+
+
+def log_axis(ax: Axes, which: str, ticks: Sequence[float] | None = None) -> None:
+    """Make an axis logarithmic with ticks that are plain numbers; those given, less those that would overlap."""
+    axis = getattr(ax, f"{which}axis")
+    getattr(ax, f"set_{which}scale")("log")
+    if ticks is not None:
+        shown = apart(sorted({float(t) for t in ticks}))
+        axis.set_ticks(shown, [tick_text(t) for t in shown])
+    else:
+        axis.set_major_formatter(lambda value, _: tick_text(value))
+    axis.set_minor_formatter(lambda value, _: "")
+    if ticks is not None:
+        axis.set_minor_locator(_no_ticks())
+
+
+def apart(ticks: Sequence[float], least: float = 1.35) -> list[float]:
+    """Return ticks without those less than `least` times the one before, the last always among them.
+
+    Examples
+    --------
+    >>> apart([1.0, 2.0, 10.0, 11.0, 12.0])
+    [1.0, 2.0, 12.0]
+    """
+    kept: list[float] = []
+    for tick in reversed(ticks):
+        if not kept or tick * least <= kept[-1]:
+            kept.append(tick)
+    return kept[::-1]
+
+
+def legend(ax: Axes, title: str | None = None, below: bool = False) -> None:
+    """Put the legend beside the axes, or below them, where it hides nothing; without labelled lines there is none."""
+    handles, labels = ax.get_legend_handles_labels()
+    if not handles:
+        return
+    known = ax.get_legend()
+    heading = title if title is not None or known is None else known.get_title().get_text() or None
+    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    if below:
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": min(3, len(handles))}
+    ax.legend(handles, labels, fontsize=8, title=heading, title_fontsize=8, frameon=False, **place)
+
+
+def _no_ticks() -> Any:
+    from matplotlib.ticker import NullLocator
+
+    return NullLocator()
+
+
+def draw_errors(ax: Axes, x: ArrayLike, errors: ArrayLike, label: str, **look: Any) -> None:
+    """Draw errors against x; where a model diverged the line is cut, and a triangle on the upper edge says so."""
+    where, values = np.asarray(x, dtype=float), np.asarray(errors, dtype=float)
+    seen = np.isfinite(values) & (values < CEILING)
+    ax.plot(where, np.where(seen, values, np.nan), label=label, markerfacecolor="none", **look)
+    mark_diverged(ax, where[~seen], look.get("color", "black"))
+
+
+def mark_diverged(ax: Axes, x: ArrayLike, color: str) -> None:
+    """Put triangles on the upper edge at `x`, and say once on the axes what they mean."""
+    places = np.asarray(x, dtype=float)
+    if not len(places):
+        return
+    ax.plot(
+        places,
+        np.full(len(places), 0.975),
+        linestyle="none",
+        marker="^",
+        color=color,
+        transform=ax.get_xaxis_transform(),
+        gid="diverged",
+    )
+    if not any(text.get_gid() == "diverged" for text in ax.texts):
+        ax.text(0.99, 0.93, "▲ diverged", transform=ax.transAxes, ha="right", va="top", fontsize=8, gid="diverged")
+
+
+def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return a look per name, those that are not known one after the other."""
+    place = count()
+    known = MODELS | METHODS | dict.fromkeys(NUMERALS)
+    return {name: look_of(name, 0 if name in known else next(place)) for name in dict.fromkeys(names)}

@@ -9,29 +9,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import BoolArray, IndexArray
-from koopsieve.sieve import Reduction
+from koopsieve.plots.dependencies import OUTPUT, Dependencies
 
-MOST = 60  # observables; with more, those discarded are drawn as one box
-WIDTH = 960.0
+MAX_NODES = 60  # with more, those that no output depends on are drawn as one box
+WIDTH, NARROW = 960.0, 340.0  # of a page, and of a phone
 _CHIP_HEIGHT, _GAP, _PAD, _LAYER_GAP = 22.0, 6.0, 8.0, 44.0
-_MOST_CHIPS, _MOST_LETTERS = 24, 24
+_MAX_CHIPS, _MAX_LETTERS = 24, 24
 
 
 @dataclass(frozen=True)
 class Chip:
-    """One observable in a box; `index` is −1 for the words that stand for those not shown."""
+    """One node in a box, with its kind; `index` is −1 for the words that stand for those not shown."""
 
     index: int
     label: str
     x: float
     y: float
     width: float
+    kind: str = ""
     height: float = _CHIP_HEIGHT
 
 
 @dataclass(frozen=True)
 class Box:
-    """A strongly connected component, or all discarded observables together."""
+    """Nodes that drive each other in circles, or all that no output depends on together."""
 
     chips: tuple[Chip, ...]
     members: tuple[int, ...]
@@ -61,30 +62,35 @@ class Layout:
     height: float
 
 
-def lay_out(reduction: Reduction, names: Sequence[str]) -> Layout:
-    """Place the components of a reduction.
+def lay_out(graph: Dependencies, width: float = WIDTH) -> Layout:
+    """Place the components of a graph on a page so wide; the drawing is no wider than what is on it.
 
     Only edges that no path of other edges implies are drawn (the transitive reduction): the others say nothing new
-    about who depends on whom. With more than `MOST` observables those discarded become one box without edges.
+    about who depends on whom. With more than `MAX_NODES` nodes, those that no output depends on become one box without
+    edges.
     """
-    kept = set(reduction.retained.tolist())
-    everything = len(names) <= MOST
-    shown = [c for c, members in enumerate(reduction.components) if everything or int(members[0]) in kept]
-    graph = _without_detours(reduction.condensation)[np.ix_(shown, shown)]
-    members = [tuple(int(i) for i in reduction.components[c]) for c in shown]
-    layers = [[int(c) for c in np.flatnonzero(depth)] for depth in _layers(graph)]
-    if not everything and len(reduction.discarded):
+    everything = len(graph.names) <= MAX_NODES
+    shown = [c for c, retained in enumerate(graph.retained) if everything or retained]
+    links = _without_detours(graph.links)[np.ix_(shown, shown)]
+    members = [tuple(int(i) for i in graph.components[c]) for c in shown]
+    retained = [graph.retained[c] for c in shown]
+    alone = ~(links.any(axis=0) | links.any(axis=1) | np.array(retained, dtype=bool))
+    layers = [[int(c) for c in np.flatnonzero(depth & ~alone)] for depth in _layers(links)]
+    layers += [[int(c) for c in np.flatnonzero(alone)]]  # what is not connected stands apart, at the end
+    rest = sorted({int(i) for c, kept in enumerate(graph.retained) if not kept for i in graph.components[c]})
+    if not everything and rest:
         layers.append([len(members)])
-        members.append(tuple(int(i) for i in reduction.discarded))
-    width = _chip_width(names, [m for group in members for m in group])
-    boxes, height = _place(layers, members, names, kept, set(reduction.outputs), width)
+        members.append(tuple(rest))
+        retained.append(False)
+    page = Page(graph.names, graph.kinds, members, retained, width)
+    boxes, right, height = page.place(layers)
     edges = tuple(
-        Edge(int(a), int(b), boxes[a].retained and boxes[b].retained) for a, b in zip(*np.nonzero(graph), strict=True)
+        Edge(int(a), int(b), boxes[a].retained and boxes[b].retained) for a, b in zip(*np.nonzero(links), strict=True)
     )
-    return Layout(tuple(boxes), edges, WIDTH, height)
+    return Layout(tuple(boxes), edges, right, height)
 
 
-def shorten(name: str, most: int = _MOST_LETTERS) -> str:
+def shorten(name: str, most: int = _MAX_LETTERS) -> str:
     """Return a name cut in its middle if it is longer than `most` letters."""
     if len(name) <= most:
         return name
@@ -114,82 +120,91 @@ def _layers(graph: BoolArray) -> list[BoolArray]:
     return [height == level for level in range(int(height.max(initial=0)), -1, -1)]
 
 
-def _chip_width(names: Sequence[str], members: Sequence[int]) -> float:
-    longest = max((len(shorten(names[i])) for i in members), default=4)
-    return 14.0 + 6.4 * max(longest, 4)
+@dataclass(frozen=True, eq=False)
+class Page:
+    """What is to be placed, and how much room there is.
 
+    Parameters
+    ----------
+    names, kinds : sequence of str
+        Per node.
+    members : sequence of tuple of int
+        Nodes of every box.
+    retained : sequence of bool
+        Per box.
+    width : float
+        Of the page.
+    """
 
-def _place(
-    layers: Sequence[Sequence[int]],
-    members: Sequence[tuple[int, ...]],
-    names: Sequence[str],
-    kept: set[int],
-    outputs: set[int],
-    chip: float,
-) -> tuple[list[Box], float]:
-    """Put boxes side by side, layer under layer; a layer that is too wide goes on below."""
-    placed: dict[int, Box] = {}
-    y = _PAD
-    for layer in layers:
-        for shelf in _shelves(layer, members, chip):
-            widths = [_box_width(len(members[c]), chip) for c in shelf]
-            x = (WIDTH - sum(widths) - _GAP * 2 * (len(shelf) - 1)) / 2
-            for c, width in zip(shelf, widths, strict=True):
-                placed[c] = _box(members[c], names, kept, outputs, chip, x, y, width)
-                x += width + 2 * _GAP
-            y += max(placed[c].height for c in shelf) + 2 * _GAP
-        y += _LAYER_GAP - 2 * _GAP
-    return [placed[c] for c in range(len(members))], y - _LAYER_GAP + 2 * _PAD
+    names: Sequence[str]
+    kinds: Sequence[str]
+    members: Sequence[tuple[int, ...]]
+    retained: Sequence[bool]
+    width: float
 
+    @property
+    def chip(self) -> float:
+        """Width of a chip, which holds the longest name."""
+        longest = max((len(shorten(self.names[i])) for group in self.members for i in group), default=4)
+        return min(14.0 + 6.6 * max(longest, 4), self.width - 2 * _PAD)
 
-def _shelves(layer: Sequence[int], members: Sequence[tuple[int, ...]], chip: float) -> list[list[int]]:
-    shelves: list[list[int]] = [[]]
-    used = 0.0
-    for c in sorted(layer, key=lambda c: -len(members[c])):
-        width = _box_width(len(members[c]), chip) + 2 * _GAP
-        if shelves[-1] and used + width > WIDTH:
-            shelves.append([])
-            used = 0.0
-        shelves[-1].append(c)
-        used += width
-    return [shelf for shelf in shelves if shelf]
+    def place(self, layers: Sequence[Sequence[int]]) -> tuple[list[Box], float, float]:
+        """Put boxes side by side, layer under layer; a layer that is too wide goes on below.
 
+        Returns the boxes, the width they take and their height.
+        """
+        shelves = [self._shelves(layer) for layer in layers]
+        widest = max((self._span(shelf) for layer in shelves for shelf in layer), default=0.0) + 2 * _PAD
+        placed: dict[int, Box] = {}
+        y = _PAD
+        for layer in filter(None, shelves):
+            for shelf in layer:
+                x = (widest - self._span(shelf)) / 2
+                for c in shelf:
+                    placed[c] = self._box(c, x, y)
+                    x += placed[c].width + 2 * _GAP
+                y += max(placed[c].height for c in shelf) + 2 * _GAP
+            y += _LAYER_GAP - 2 * _GAP
+        return [placed[c] for c in range(len(self.members))], widest, y - _LAYER_GAP + 2 * _PAD
 
-def _columns(count: int, chip: float) -> int:
-    fitting = int((WIDTH - 2 * _PAD) // (chip + _GAP))
-    return max(1, min(math.ceil(math.sqrt(min(count, _MOST_CHIPS))), fitting))
+    def _shelves(self, layer: Sequence[int]) -> list[list[int]]:
+        shelves: list[list[int]] = [[]]
+        for c in sorted(layer, key=lambda c: -len(self.members[c])):
+            if shelves[-1] and self._span([*shelves[-1], c]) > self.width - 2 * _PAD:
+                shelves.append([])
+            shelves[-1].append(c)
+        return [shelf for shelf in shelves if shelf]
 
+    def _span(self, shelf: Sequence[int]) -> float:
+        return sum(self._box_width(len(self.members[c])) for c in shelf) + 2 * _GAP * (len(shelf) - 1)
 
-def _box_width(count: int, chip: float) -> float:
-    columns = _columns(count, chip)
-    return 2 * _PAD + columns * chip + (columns - 1) * _GAP
+    def _columns(self, count: int) -> int:
+        fitting = int((self.width - 4 * _PAD + _GAP) // (self.chip + _GAP))
+        return max(1, min(math.ceil(math.sqrt(min(count, _MAX_CHIPS))), fitting))
 
+    def _box_width(self, count: int) -> float:
+        columns = self._columns(count)
+        return (2 * _PAD if count > 1 else 0.0) + columns * self.chip + (columns - 1) * _GAP
 
-def _box(
-    members: tuple[int, ...],
-    names: Sequence[str],
-    kept: set[int],
-    outputs: set[int],
-    chip: float,
-    x: float,
-    y: float,
-    width: float,
-) -> Box:
-    ordered = sorted(members, key=lambda i: (i not in outputs, i))
-    many = len(ordered) > _MOST_CHIPS
-    shown = ordered[: _MOST_CHIPS - 1] if many else ordered
-    labels = [(i, shorten(names[i])) for i in shown] + ([(-1, f"and {len(ordered) - len(shown)} more")] if many else [])
-    columns = _columns(len(members), chip)
-    chips = tuple(
-        Chip(
-            index,
-            label,
-            x + _PAD + (place % columns) * (chip + _GAP),
-            y + _PAD + (place // columns) * (_CHIP_HEIGHT + _GAP),
-            chip,
+    def _box(self, c: int, x: float, y: float) -> Box:
+        members = self.members[c]
+        ordered = sorted(members, key=lambda i: (self.kinds[i] != OUTPUT, i))
+        many = len(ordered) > _MAX_CHIPS
+        shown = ordered[: _MAX_CHIPS - 1] if many else ordered
+        labels = [(i, shorten(self.names[i])) for i in shown]
+        labels += [(-1, f"and {len(ordered) - len(shown)} more")] if many else []
+        columns, chip, pad = self._columns(len(members)), self.chip, _PAD if len(members) > 1 else 0.0
+        chips = tuple(
+            Chip(
+                index,
+                label,
+                x + pad + (place % columns) * (chip + _GAP),
+                y + pad + (place // columns) * (_CHIP_HEIGHT + _GAP),
+                chip,
+                "" if index < 0 else self.kinds[index],
+            )
+            for place, (index, label) in enumerate(labels)
         )
-        for place, (index, label) in enumerate(labels)
-    )
-    rows = math.ceil(len(labels) / columns)
-    height = 2 * _PAD + rows * _CHIP_HEIGHT + (rows - 1) * _GAP
-    return Box(chips, members, members[0] in kept, x, y, width, height)
+        rows = math.ceil(len(labels) / columns)
+        height = 2 * pad + rows * _CHIP_HEIGHT + (rows - 1) * _GAP
+        return Box(chips, members, self.retained[c], x, y, self._box_width(len(members)), height)

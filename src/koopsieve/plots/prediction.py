@@ -2,56 +2,83 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError
-from koopsieve.plots.examples import examples
-from koopsieve.plots.figure import FULL, KEPT, as_text, new_axes
-from koopsieve.workflow import SieveResult
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.plots.examples import Example, examples
+from koopsieve.plots.figure import MODELS, as_text, legend, new_axes
+from koopsieve.sieve.result import SIFTED
+from koopsieve.sieve.views import Sifted, result_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_ROOM = 0.4  # above and below the measured values, in units of their range
+
 
 def plot_prediction(
-    result: SieveResult, axes: Axes | None = None, *, output: str | None = None, stretch: str = "typical"
+    given: Sifted, axes: Axes | None = None, *, output: str | None = None, stretch: str = "typical"
 ) -> Axes:
-    """Draw what was measured and what the best method said at the start, with all observables and with those kept.
+    """Draw what was measured and what the models said at the start: the sifted one, the linear one, everything.
+
+    A prediction that leaves the picture is cut there, and a cross marks where.
 
     Parameters
     ----------
-    result : SieveResult
+    given : SieveResult or fitted KoopmanSieve
     axes : matplotlib axes, optional
         Left out, a new figure.
     output : str, optional
         Which; by default the first.
     stretch : {"typical", "best", "worst"}
-        Which start, by the error of the reduced model.
+        Which start, by the error of the sifted model.
     """
-    ax = new_axes(6.0, 3.2) if axes is None else axes
+    result = result_of(given)
+    ax = new_axes(7.0, 3.4) if axes is None else axes
     column = _position("output", output or result.model.output_names[0], result.model.output_names)
     found = examples(result)
     example = found[_position("stretch", stretch, tuple(e.kind for e in found))]
-    steps = np.arange(len(example.measured))
-    full, kept = result.dictionary.size, len(result.retained)
-    measured = example.measured[:, column]
-    room = 0.25 * (np.ptp(measured) or 1.0)
-    low, high = measured.min() - room, measured.max() + room
-    far = 10 * (high - low)  # a diverging line leaves the picture without troubling the axes
-    for values, style in (
-        (example.full, {"color": FULL, "linestyle": "--", "label": f"all {full}"}),
-        (example.reduced, {"color": KEPT, "linewidth": 2.0, "label": f"kept {kept}"}),
-        (example.measured, {"color": "black", "linewidth": 1.2, "label": "measured"}),
-    ):
-        ax.plot(steps, np.clip(np.nan_to_num(values[:, column], nan=high + far), low - far, high + far), **style)
+    time = np.arange(len(example.measured), dtype=float) * result.model.dt
+    low, high = _limits(example.measured[:, column])
+    word = "measured" if result.judged.truth is None else "true"
+    ax.plot(time, example.measured[:, column], color="black", linewidth=1.4, label=word, zorder=3)
+    _draw_band(ax, example, time, column)
+    for name, values in example.predicted.items():
+        own = {"zorder": 4 if name == SIFTED else 2, "label": name}
+        look = {key: MODELS[name][key] for key in ("color", "linestyle", "linewidth")}
+        _draw_until_it_leaves(ax, time, values[:, column], (low, high), **look, **own)
     ax.set_ylim(low, high)
-    ax.set_xlabel(f"steps of {result.model.dt:g} after the start")
+    ax.set_xlabel("seconds after the start")
     ax.set_ylabel(as_text(result.model.output_names[column]))
     ax.grid(alpha=0.25)
-    ax.legend(fontsize=8, frameon=False)
+    legend(ax)
     return ax
+
+
+def _limits(measured: FloatArray) -> tuple[float, float]:
+    room = _ROOM * (float(np.ptp(measured)) or 1.0)
+    return float(measured.min()) - room, float(measured.max()) + room
+
+
+def _draw_band(ax: Axes, example: Example, time: FloatArray, column: int) -> None:
+    if example.band is not None:
+        lower, upper = (limit[:, column] for limit in example.band)
+        ax.fill_between(time, lower, upper, color=MODELS[SIFTED]["color"], alpha=0.18, linewidth=0)
+
+
+def _draw_until_it_leaves(
+    ax: Axes, time: FloatArray, values: FloatArray, limits: tuple[float, float], **look: Any
+) -> None:
+    low, high = limits
+    inside = (values >= low) & (values <= high)
+    last = len(values) if inside.all() else int(np.argmin(inside))
+    ax.plot(time[:last], values[:last], **look)
+    if last < len(values):
+        edge = high if values[last] > high else low
+        mark = {"color": look["color"], "marker": "x", "markersize": 8, "markeredgewidth": 2}
+        ax.plot(time[last], edge, linestyle="none", clip_on=False, zorder=5, gid="left", **mark)
 
 
 def _position(what: str, name: str, known: tuple[str, ...]) -> int:

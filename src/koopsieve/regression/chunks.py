@@ -9,6 +9,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.data.streaming.blocks import Block, Piece
+from koopsieve.data.streaming.places import Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +23,14 @@ class Chunk:
     inputs : array, shape (rows + reach − 1, l)
     rows : int
         How many transitions start in this chunk.
+    places : Places
+        How to call the samples in messages.
     """
 
     states: FloatArray
     inputs: FloatArray
     rows: int
+    places: Places
 
 
 def cut(pieces: Iterable[Piece], rows: int, reach: int) -> Iterator[Chunk]:
@@ -40,20 +44,22 @@ def cut(pieces: Iterable[Piece], rows: int, reach: int) -> Iterator[Chunk]:
     [[1.0, 2.0, 3.0], [3.0, 4.0]]
     """
     for piece in pieces:
-        yield from _cut(piece.blocks, rows, reach)
+        yield from _cut(piece, rows, reach)
 
 
 def _cut(blocks: Iterable[Block], rows: int, reach: int) -> Iterator[Chunk]:
     """Cut one piece, carrying the samples that later chunks need from block to block."""
     x = u = None
+    places = Places()
     open_rows = 0  # samples at the front of x whose transitions no chunk has answered for yet
     for block in blocks:
         x = block.states if x is None else np.concatenate([x, block.states])
         u = block.inputs if u is None else np.concatenate([u, block.inputs])
+        places = places.then(block.places)
         open_rows += len(block.states) * block.answered
         while open_rows >= rows and len(x) >= rows + reach:
-            yield Chunk(x[: rows + reach], u[: rows + reach - 1], rows)
-            x, u, open_rows = x[rows:], u[rows:], open_rows - rows
+            yield Chunk(x[: rows + reach], u[: rows + reach - 1], rows, places)
+            x, u, places, open_rows = x[rows:], u[rows:], places.between(rows, len(x)), open_rows - rows
     while x is not None and u is not None and (here := min(rows, open_rows, len(x) - 1)) > 0:
-        yield Chunk(x[: here + reach], u[: here + reach - 1], here)
-        x, u, open_rows = x[here:], u[here:], open_rows - here
+        yield Chunk(x[: here + reach], u[: here + reach - 1], here, places)
+        x, u, places, open_rows = x[here:], u[here:], places.between(here, len(x)), open_rows - here

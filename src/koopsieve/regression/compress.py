@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError, sorted_horizons
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError, sorted_horizons
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.streaming.blocks import Readable
 from koopsieve.dictionary import Dictionary
@@ -19,8 +19,8 @@ from koopsieve.regression.statistics import HorizonStatistics, RegressionStatist
 
 BYTES_PER_THREAD = 64 * 2**20
 _CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside so many
-_PARTS_PER_WORKER = 32
-_FEWEST_ELSEWHERE = 4  # parts per worker of a cluster: more than two are handed out as workers come free
+_MAX_PARTS_PER_WORKER = 32
+_MIN_PARTS_PER_REMOTE_WORKER = 4  # more than two are handed out as the workers of a cluster come free
 
 
 def compress(
@@ -63,6 +63,7 @@ def compress(
     KoopsieveError
         If the dictionary was fitted to other states, or a horizon is not a positive whole number that fits the data.
     """
+    _check_kinds(trajectories, dictionary)
     dictionary.signals.require_same(trajectories.signals, "Data and the data that the dictionary was fitted to")
     steps = _check_horizons(horizons, trajectories)
     engine: Executor = Threads() if executor is None else executor
@@ -78,7 +79,7 @@ def compress(
         found = engine.map_reduce(
             folding, parts, RegressionStatistics.merge, progress=progress, description="Compressing"
         )
-    return _check_rows(found)
+    return _check_found(found)
 
 
 @dataclass(frozen=True)
@@ -115,14 +116,27 @@ class Folding:
 
     def absorb(self, statistics: RegressionStatistics, chunk: Chunk) -> RegressionStatistics:
         """Return the statistics with one more chunk."""
+        rows, L = self._lifted(chunk), self.dictionary.size
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflowed is named at the end
+            factor = statistics.factor.absorb(rows[:-1], rows[1:, :L])
+            ahead = statistics.ahead and self._absorb_ahead(statistics.ahead, chunk, rows[:, :L])
+        return replace(statistics, factor=factor, ahead=ahead)
+
+    def _lifted(self, chunk: Chunk) -> FloatArray:
+        """Return observables and drives of every sample, one more than transitions; design and targets are views."""
         L = self.dictionary.size
-        rows = np.zeros((chunk.rows + 1, len(self.dictionary.regressors)), order="F")  # design and targets are views
-        self.dictionary.lift(chunk.states[: chunk.rows + 1], out=rows[:, :L])
-        self.dictionary.drive(chunk.states[: chunk.rows], chunk.inputs[: chunk.rows], out=rows[:-1, L:])
-        factor = statistics.factor.absorb(rows[:-1], rows[1:, :L])
-        if statistics.ahead is None:
-            return replace(statistics, factor=factor)
-        return replace(statistics, factor=factor, ahead=self._absorb_ahead(statistics.ahead, chunk, rows[:, :L]))
+        rows = np.zeros((chunk.rows + 1, len(self.dictionary.regressors)), order="F")
+        with np.errstate(all="ignore"):  # what is not finite is refused below
+            self.dictionary.lift(chunk.states[: chunk.rows + 1], out=rows[:, :L])
+            self.dictionary.drive(chunk.states[: chunk.rows], chunk.inputs[: chunk.rows], out=rows[:-1, L:])
+        finite = np.isfinite(rows)
+        if not finite.all():
+            row, column = (int(i) for i in np.argwhere(~finite)[0])
+            raise KoopsieveError(
+                f"The observable {self.dictionary.regressors[column]} is not finite ({rows[row, column]}) at "
+                f"{chunk.places.name(row)}. Scale the data, repair the sample, or leave the observable out."
+            )
+        return rows
 
     def _absorb_ahead(self, ahead: HorizonStatistics, chunk: Chunk, lifted: FloatArray) -> HorizonStatistics:
         longest = ahead.horizons[-1]
@@ -165,21 +179,49 @@ def _part_count(chunks: int | None, executor: Executor) -> int:
     if executor.here and workers == 1:
         return 1
     if chunks is None:  # a Dask data frame has as many parts as partitions, at the most
-        return workers * _PARTS_PER_WORKER
+        return workers * _MAX_PARTS_PER_WORKER
     if chunks < 2 * workers:
         return 1
-    fewest = 1 if executor.here else _FEWEST_ELSEWHERE
-    return workers * min(max(fewest, chunks // (_CHUNKS_PER_PART * workers)), _PARTS_PER_WORKER)
+    fewest = 1 if executor.here else _MIN_PARTS_PER_REMOTE_WORKER
+    return workers * min(max(fewest, chunks // (_CHUNKS_PER_PART * workers)), _MAX_PARTS_PER_WORKER)
 
 
-def _check_rows(found: RegressionStatistics) -> RegressionStatistics:
+def _check_kinds(trajectories: object, dictionary: object) -> None:
+    if not isinstance(trajectories, Trajectories | Stream):
+        raise KoopsieveError(
+            f"Expected Trajectories or a Stream, got {type(trajectories).__name__}. Build them with "
+            "Trajectories.from_arrays(states, inputs)."
+        )
+    if not isinstance(dictionary, Dictionary):
+        raise KoopsieveError(
+            f"Expected a fitted dictionary, got {dictionary!r}. Fit it to data first, for example "
+            "(States() + Monomials()).fit(train)."
+        )
+
+
+def _check_found(found: RegressionStatistics) -> RegressionStatistics:
     if found.rows == 0:
         raise KoopsieveError("There are no transitions in these data. Expected an episode of two samples or more.")
     if found.ahead is not None and found.ahead.factor.rows == 0:
         raise KoopsieveError(
             f"No episode is long enough for the horizon {found.ahead.horizons[-1]}. Ask for shorter horizons."
         )
+    large = [
+        name for name, flag in zip(found.regressors + found.observables, _too_large(found.factor), strict=True) if flag
+    ]
+    if large or (found.ahead is not None and _too_large(found.ahead.factor).any()):
+        names = ", ".join(dict.fromkeys(large[:3])) or "the outputs several steps ahead"
+        raise KoopsieveError(
+            f"The squares of {names} are too large to be added up in 64-bit floats. Scale the data, or look for "
+            "samples that are far too large."
+        )
     return found
+
+
+def _too_large(factor: TriangularFactor) -> BoolArray:
+    """Return which regressors, and then which targets, have overflowed."""
+    targets = np.isfinite(factor.S).all(axis=0) & np.isfinite(factor.leftover)
+    return ~np.concatenate([np.isfinite(factor.R).all(axis=0), targets])
 
 
 def _check_horizons(horizons: Sequence[int], trajectories: Trajectories | Stream) -> tuple[int, ...]:

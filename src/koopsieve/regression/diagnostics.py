@@ -31,11 +31,6 @@ class DesignDiagnostics:
     rank: int
     condition_number: float
 
-    @property
-    def full_rank(self) -> bool:
-        """True if the data tell all regressors apart."""
-        return self.rank == self.columns
-
 
 def design_diagnostics(statistics: RegressionStatistics) -> DesignDiagnostics:
     """Return rank and condition number of the column-scaled design, from its triangular factor alone."""

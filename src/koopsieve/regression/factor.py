@@ -17,8 +17,8 @@ from koopsieve._types import FloatArray
 from koopsieve.execution import one_blas_thread
 from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal
 
-_BLOCK = 32  # columns per panel of the blocked QR
-_FIRST_ROWS = 4  # rows per regressor that the first QR takes, so that those after it can be matrix products
+_PANEL_COLUMNS = 32  # columns per panel of the blocked QR
+_FIRST_ROWS_PER_REGRESSOR = 4  # the first QR takes so many, so that those after it can be matrix products
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class TriangularFactor:
         if len(self.R) == 0 or len(design) == 0:
             leftover = self.leftover + np.einsum("ij,ij->j", targets, targets)
             return TriangularFactor(self.R, self.S, leftover, self.rows + len(targets))
-        first = _FIRST_ROWS * len(self.R)
+        first = _FIRST_ROWS_PER_REGRESSOR * len(self.R)
         if self.rows == 0 and len(design) > first:
             return self.absorb(design[:first], targets[:first]).absorb(design[first:], targets[first:])
         updated = innovation_update(self.R, self.S, design, targets)
@@ -71,7 +71,7 @@ class TriangularFactor:
         if p == 0:
             return TriangularFactor(self.R, self.S, leftover, rows)
         upper, lower = np.array(self.R, order="F"), np.array(other.R, order="F")
-        R, V, block, _ = lapack.dtpqrt(p, min(_BLOCK, p), upper, lower, overwrite_a=1, overwrite_b=1)
+        R, V, block, _ = lapack.dtpqrt(p, min(_PANEL_COLUMNS, p), upper, lower, overwrite_a=1, overwrite_b=1)
         if q == 0:
             return TriangularFactor(*positive_diagonal(R, self.S), leftover, rows)
         over, under = np.array(self.S, order="F"), np.array(other.S, order="F")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koopsieve._archive import Arrays, read_archive, write_archive
-from koopsieve._types import KoopsieveError, increasing_indices
+from koopsieve._types import KoopsieveError, increasing_indices, sorted_horizons
 from koopsieve.data import Signals
 from koopsieve.regression.factor import TriangularFactor
 
@@ -46,18 +46,24 @@ def load_statistics(path: str | os.PathLike[str]) -> RegressionStatistics:
 def _build(header: dict[str, Any], arrays: Arrays) -> RegressionStatistics:
     from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics
 
-    observables, drives = tuple(map(str, header["observables"])), tuple(map(str, header["drives"]))
-    known, signals = tuple(map(int, header["outputs"])), Signals.from_dict(header["signals"])
+    observables, drives = _names(header["observables"]), _names(header["drives"])
+    signals = Signals.from_dict(header["signals"])
     L, inputs = len(observables), signals.acting
+    known = tuple(increasing_indices("outputs", header["outputs"], L).tolist())
     factor = _factor("one_step", arrays, L + len(drives), L)
-    increasing_indices("outputs", known, L)
     if header["ahead"] is None:
         return RegressionStatistics(factor, observables, drives, None, known, signals)
-    outputs = tuple(map(str, header["ahead"]["outputs"]))
-    horizons = tuple(int(h) for h in header["ahead"]["horizons"])
+    outputs = _names(header["ahead"]["outputs"])
+    horizons = sorted_horizons(header["ahead"]["horizons"])
     further = _factor("ahead", arrays, L + len(inputs) * horizons[-1], len(outputs) * len(horizons))
     ahead = HorizonStatistics(further, observables, inputs, outputs, horizons)
     return RegressionStatistics(factor, observables, drives, ahead, known, signals)
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise KoopsieveError(f"Its names must be lists of text. Got {str(names)[:80]}.")
+    return tuple(names)
 
 
 def _arrays(prefix: str, factor: TriangularFactor) -> dict[str, NDArray[Any]]:
@@ -69,6 +75,7 @@ def _factor(prefix: str, arrays: Arrays, p: int, q: int) -> TriangularFactor:
     shapes = [values.shape for values in (R, S, leftover, rows)]
     if shapes != [(p, p), (p, q), (q,), ()] or any(v.dtype != np.float64 for v in (R, S, leftover, rows)):
         raise KoopsieveError(f"Its arrays do not belong to {p} regressors and {q} targets: they have shapes {shapes}.")
-    if not all(np.isfinite(v).all() for v in (R, S, leftover, rows)) or np.tril(R, -1).any() or (leftover < 0).any():
+    finite = all(np.isfinite(v).all() for v in (R, S, leftover, rows))
+    if not finite or np.tril(R, -1).any() or (leftover < 0).any() or rows < 0:
         raise KoopsieveError("Its arrays are not a triangular factor of any data.")
     return TriangularFactor(R, S, leftover, float(rows))

@@ -14,14 +14,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices
 from koopsieve.data import Signals
 from koopsieve.regression.factor import TriangularFactor
 from koopsieve.regression.files import load_statistics, save_statistics
 
 
-@dataclass(frozen=True, eq=False)
-class HorizonStatistics:
+@dataclass(frozen=True, eq=False, repr=False)
+class HorizonStatistics(Shown):
     """The outputs y[k+h], h in `horizons`, regressed on φ(x[k]) and u[k], …, u[k+max(h)−1].
 
     Columns of the factor: the L observables, then the inputs at k, then at k+1, … . Because a horizon h uses only the
@@ -60,8 +61,8 @@ class HorizonStatistics:
 
     def select(self, retained: ArrayLike) -> HorizonStatistics:
         """Return the statistics of the dictionary cut to `retained`; inputs stay."""
-        kept = np.asarray(retained, dtype=np.intp)
         L, p = len(self.observables), len(self.factor.R)
+        kept = increasing_indices("retained", retained, L)
         columns = np.concatenate([kept, np.arange(L, p)])
         factor = self.factor.select(columns, np.arange(self.factor.S.shape[1]))
         return replace(self, factor=factor, observables=_pick(self.observables, kept))
@@ -70,9 +71,13 @@ class HorizonStatistics:
         """Return the statistics with every row's weight multiplied by `forgetting`."""
         return replace(self, factor=self.factor.discount(forgetting))
 
+    def _facts(self) -> Facts:
+        horizons = shorten([str(h) for h in self.horizons])
+        return {"transitions": f"{self.factor.rows:g}", "observables": shorten(self.observables), "horizons": horizons}
 
-@dataclass(frozen=True, eq=False)
-class RegressionStatistics:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegressionStatistics(Shown):
     """The one-step regression T ≈ Φ·K of the paper, compressed: Φ = [lifted states | inputs], T = next lifted states.
 
     Parameters
@@ -164,7 +169,7 @@ class RegressionStatistics:
 
     def only(self, targets: ArrayLike) -> RegressionStatistics:
         """Return the regressions of some observables on all of them: targets are independent of each other."""
-        chosen = np.asarray(targets, dtype=np.intp)
+        chosen = increasing_indices("targets", targets, len(self.observables))
         factor = replace(self.factor, S=self.factor.S[:, chosen], leftover=self.factor.leftover[chosen])
         return SomeTargets(factor, _pick(self.observables, chosen), self.drives, every=self.regressors)
 
@@ -189,8 +194,17 @@ class RegressionStatistics:
         """
         return load_statistics(path)
 
+    def _facts(self) -> Facts:
+        ahead = "1" if self.ahead is None else shorten([str(h) for h in self.ahead.horizons])
+        return {
+            "transitions": f"{self.rows:g}",
+            "observables": shorten(self.observables),
+            "drives": shorten(self.drives) or "none",
+            "horizons": ahead,
+        }
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class SomeTargets(RegressionStatistics):
     """Statistics with all regressors and some of the targets; `observables` names the targets."""
 

@@ -14,12 +14,12 @@ from scipy.linalg import blas, lapack
 
 from koopsieve._types import FloatArray
 
-_COLUMNS = 64  # columns of the triangular solve at a time; all but this diagonal band of it is matrix products
-_ROWS = 2048  # rows at a time, so that what is worked on stays in the cache
+_PANEL_COLUMNS = 64  # columns of the triangular solve at a time; all but this diagonal band of it is matrix products
+_BLOCK_ROWS = 2048  # rows at a time, so that what is worked on stays in the cache
 # The leverage ‖Y‖² of all new rows together, up to which products are used. Rounding changes what is known of any
 # direction, however weak, by at most ε·leverage of itself: 1e-11 here, where Householder promises ε of the largest.
-_MOST_LEVERAGE = 5e4
-_SAMPLED = 32  # one row in so many tells beforehand whether the limit will be passed
+_MAX_LEVERAGE = 5e4
+_SAMPLE_EVERY = 32  # one row in so many tells beforehand whether the limit will be passed
 
 
 def innovation_update(
@@ -30,18 +30,18 @@ def innovation_update(
     With Y = ΦR⁻¹, UᵀU = I + YᵀY and the innovation E = T − YS (the new targets less what the old rows predict):
     R ← UR, S ← US + U⁻ᵀYᵀE, and ‖E‖² − ‖U⁻ᵀYᵀE‖² is left over, without cancellation because E is already small.
     """
-    if not np.diagonal(R).all() or not expected_leverage(R, design) <= _MOST_LEVERAGE:
+    if not np.diagonal(R).all() or not expected_leverage(R, design) <= _MAX_LEVERAGE:
         return None
     p, q = S.shape
     square, cross, energy = np.eye(p), np.zeros((p, q)), np.zeros(q)
-    for start in range(0, len(design), _ROWS):
+    for start in range(0, len(design), _BLOCK_ROWS):
         with np.errstate(all="ignore"):  # an almost singular R overflows here; the test below then says no
-            Y = solve_right(R, design[start : start + _ROWS])
+            Y = solve_right(R, design[start : start + _BLOCK_ROWS])
             square += Y.T @ Y
-        if not np.trace(square) <= p + _MOST_LEVERAGE:
+        if not np.trace(square) <= p + _MAX_LEVERAGE:
             return None
         E = np.empty((len(Y), q), order="F")
-        np.subtract(targets[start : start + _ROWS], np.matmul(Y, S, out=E), out=E)
+        np.subtract(targets[start : start + _BLOCK_ROWS], np.matmul(Y, S, out=E), out=E)
         cross += Y.T @ E
         energy += np.einsum("ij,ij->j", E, E)
     U = np.linalg.cholesky(square).T
@@ -55,7 +55,7 @@ def expected_leverage(R: FloatArray, design: FloatArray) -> float:
 
     A guess is enough: it spares most of the work that would be thrown away, and either update is right.
     """
-    sample = design[::_SAMPLED]
+    sample = design[::_SAMPLE_EVERY]
     with np.errstate(all="ignore"):
         Y = solve_right(R, sample)
         return float(np.einsum("ij,ij->", Y, Y)) * len(design) / max(len(sample), 1)
@@ -71,9 +71,9 @@ def householder_update(
     V, T = np.zeros((rows, p), order="F"), np.zeros((rows, q), order="F")
     V[:known], T[:known] = R[:known], S[:known]
     V[known : known + len(design)], T[known : known + len(design)] = design, targets
-    V, tau, _, _ = lapack.dgeqrf(V, lwork=_COLUMNS * p, overwrite_a=1)
+    V, tau, _, _ = lapack.dgeqrf(V, lwork=_PANEL_COLUMNS * p, overwrite_a=1)
     if q:
-        T, _, _ = lapack.dormqr("L", "T", V, tau, T, lwork=_COLUMNS * q, overwrite_c=1)
+        T, _, _ = lapack.dormqr("L", "T", V, tau, T, lwork=_PANEL_COLUMNS * q, overwrite_c=1)
     return *positive_diagonal(V[:p], T[:p]), np.einsum("ij,ij->j", T[p:], T[p:])
 
 
@@ -86,9 +86,11 @@ def positive_diagonal(R: FloatArray, S: FloatArray) -> tuple[FloatArray, FloatAr
 def solve_right(R: FloatArray, rows: FloatArray) -> FloatArray:
     """Return Y with YR = rows, block column by block column."""
     Y = np.array(rows, order="F")
-    known = np.empty((len(Y), min(_COLUMNS, len(R))), order="F")  # once: fresh memory costs as much as the product
-    for start in range(0, len(R), _COLUMNS):
-        block = slice(start, start + _COLUMNS)
+    known = np.empty(
+        (len(Y), min(_PANEL_COLUMNS, len(R))), order="F"
+    )  # once: fresh memory costs as much as the product
+    for start in range(0, len(R), _PANEL_COLUMNS):
+        block = slice(start, start + _PANEL_COLUMNS)
         width = len(R[block])
         Y[:, block] -= np.matmul(Y[:, :start], R[:start, block], out=known[:, :width])
         blas.dtrsm(1.0, R[block, block], Y[:, block], side=1, overwrite_b=1)  # whole columns: done in place

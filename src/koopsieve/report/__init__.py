@@ -1,5 +1,6 @@
-"""The report: one HTML file that shows what was kept and why, and opens anywhere without a network."""
+"""Pages that open anywhere without a network: the report of a run, and runs side by side."""
 
+from koopsieve.report.comparison import render_comparison, write_comparison
 from koopsieve.report.page import render_report, write_report
 
-__all__ = ["render_report", "write_report"]
+__all__ = ["render_comparison", "render_report", "write_comparison", "write_report"]

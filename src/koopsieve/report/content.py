@@ -2,57 +2,54 @@
 
 from __future__ import annotations
 
-import base64
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from koopsieve._json import plain
 from koopsieve._types import FloatArray
-from koopsieve.io import plain
+from koopsieve.evaluate.residuals import Correlation, residual_tests
+from koopsieve.evaluate.spectra import spectrum
+from koopsieve.model import Model
 from koopsieve.plots.examples import Example, examples
-from koopsieve.report.kept import kept_and_why
+from koopsieve.report.record import packed, record, rounded, spectra
+from koopsieve.report.why import Row
 from koopsieve.sieve import SievePath
-from koopsieve.workflow import SieveResult
+from koopsieve.sieve.result import EVERYTHING, SieveResult
+from koopsieve.sieve.views import contenders, judged_model
 
-_DIGITS = 6  # of curves and trajectories; probabilities are exact, because the page compares them
+MAX_MATRIX = 60_000  # numbers of the model's matrices that the page holds; larger models are in model.npz only
+MAX_SHOWN = 200  # observables in the inclusion matrix
 
 
-def content(result: SieveResult) -> dict[str, Any]:
-    """Return the run as the page's script reads it."""
+def content(result: SieveResult, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the run as the page's script reads it; `rows` are the chains of `why`."""
+    model = judged_model(result)
     return {
-        "names": result.dictionary.names,
-        "inputs": result.found.regressors[result.dictionary.size :],
-        "outputs": result.reduction.outputs,
-        "inclusion": packed(result.found.inclusion),
-        "threshold": result.reduction.threshold,
-        "order": [row.index for row in kept_and_why(result)],
-        "horizons": result.horizons,
-        "methods": {name: _errors(result, name) for name in result.reduced},
-        "best": result.best,
-        "eigenvalues": {size: _eigenvalues(result, size) for size in ("full", "reduced")},
-        "sizes": {"full": result.dictionary.size, "reduced": len(result.retained)},
-        "path": None if result.path is None else _path(result.path),
         "dt": result.model.dt,
-        "judgedOn": result.judged_on,
-        "outputNames": result.model.output_names,
-        "examples": [_stretch(example) for example in examples(result)],
-    }
-
-
-def _path(path: SievePath) -> dict[str, Any]:
-    return {
-        "chosen": path.chosen,
-        "points": [
-            {"retained": point.retained, "error": _rounded(point.error), "spread": _rounded(point.standard_error)}
-            for point in path.points
+        "outputs": result.model.output_names,
+        "inputs": result.model.input_names,
+        "horizons": result.horizons,
+        "judgedOn": result.judged.on,
+        "record": record(result),
+        "spectra": spectra(result),
+        "models": [
+            {"name": one.name, "label": one.label, "terms": one.terms, "kept": one.of_kept, "error": one.errors.mean}
+            for one in contenders(result)
         ],
+        "examples": [_stretch(example) for example in examples(result)],
+        "residuals": _residuals(result, model),
+        "names": result.dictionary.regressors,
+        "path": _path(result.path),
+        "drives": _drives(result, rows),
+        "eigenvalues": {
+            "everything": _spectrum(result.baselines[EVERYTHING].model, result),
+            "sifted": _spectrum(model, result),
+        },
+        "matrices": _matrices(result.model),
     }
-
-
-def packed(values: FloatArray) -> str:
-    """Return an array as base64 of little-endian 64-bit floats, row by row: exact, and of a known size."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode()
 
 
 def script_json(value: Any) -> str:
@@ -69,29 +66,88 @@ def script_json(value: Any) -> str:
     return text
 
 
-def _errors(result: SieveResult, method: str) -> dict[str, Any]:
-    return {
-        size: _rounded(fits[method].diagnostics.mean_error)
-        for size, fits in (("full", result.full), ("reduced", result.reduced))
-    }
-
-
-def _eigenvalues(result: SieveResult, size: str) -> list[list[float]]:
-    fits = result.full if size == "full" else result.reduced
-    values = fits[result.best].model.eigenvalues
-    return [[float(f"{v.real:.{_DIGITS}g}"), float(f"{v.imag:.{_DIGITS}g}")] for v in values]
-
-
 def _stretch(example: Example) -> dict[str, Any]:
     return {
         "kind": example.kind,
         "episode": example.episode,
         "start": example.start,
-        **{name: _rounded(getattr(example, name).T) for name in ("measured", "full", "reduced")},
+        "measured": rounded(example.measured.T),
+        "predicted": {name: rounded(values.T) for name, values in example.predicted.items()},
+        "band": None if example.band is None else [rounded(limit.T) for limit in example.band],
     }
 
 
-def _rounded(values: FloatArray) -> Any:
-    if values.ndim > 1:
-        return [_rounded(row) for row in values]
-    return [float(f"{value:.{_DIGITS}g}") for value in values]
+def _residuals(result: SieveResult, model: Model) -> list[dict[str, Any]]:
+    found = residual_tests(model, result.judged.data)
+    charts = []
+    for output in result.model.output_names:
+        charts.append({"of": output, "with": None, **_correlation(found.whiteness[output])})
+        charts += [{"of": output, "with": name, **_correlation(one)} for name, one in found.inputs[output].items()]
+    return charts
+
+
+def _correlation(found: Correlation) -> dict[str, Any]:
+    return {"lags": found.lags, "value": rounded(found.value), "limit": found.limit, "passed": found.passed}
+
+
+def _path(path: SievePath) -> dict[str, Any]:
+    return {
+        "chosen": path.chosen,
+        "points": [
+            {
+                "retained": point.retained,
+                "error": rounded(point.errors.error),
+                "spread": rounded(point.errors.standard_error),
+            }
+            for point in path.points
+        ],
+    }
+
+
+def _drives(result: SieveResult, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the explanation's matrix; of very many observables the strongest, and then without a threshold to move."""
+    found, reduction = result.explanation, result.reduction
+    targets = np.array([row.index for row in rows][:MAX_SHOWN] or range(len(found.targets)), dtype=np.intp)
+    count = len(found.targets) if rows else 0  # the first regressors are the targets, the others are drives
+    regressors = np.concatenate([targets if rows else [], np.arange(count, len(found.regressors))[:MAX_SHOWN]])
+    order = regressors.astype(np.intp)
+    return {
+        "regressors": [found.regressors[i] for i in order],
+        "targets": [found.targets[i] for i in targets],
+        "inclusion": packed(found.inclusion[np.ix_(order, targets)]),
+        "outputs": [place for place, i in enumerate(targets) if i in reduction.outputs],
+        "threshold": reduction.threshold,
+        "movable": result.outcome.graph_decides and 0 < len(rows) <= MAX_SHOWN,
+    }
+
+
+def _spectrum(model: Model, result: SieveResult) -> dict[str, Any]:
+    found = spectrum(model, result.judged.data)
+    values = np.column_stack([found.values.real, found.values.imag])
+    residuals = None if found.residuals is None else rounded(found.residuals)
+    return {"of": found.of, "values": rounded(values), "residuals": residuals}
+
+
+def _matrices(model: Model) -> dict[str, Any] | None:
+    """Return the model's numbers with names of rows and columns; none where they would fill the page."""
+    arrays = {name: np.asarray(array) for name, array in model.arrays().items() if name in _LABELS}
+    if sum(array.size for array in arrays.values()) > MAX_MATRIX:
+        return None
+    named = {"φ": model.names, "u": model.signals.acting, "y": model.output_names, "ψ": model.dictionary.regressors}
+    found: dict[str, Any] = {}
+    for name, array in arrays.items():
+        rows, columns = (named[letter] for letter in _LABELS[name])
+        pages = (
+            [(name, array)]
+            if array.ndim == 2
+            else [(f"{name}_{u}", one) for u, one in zip(named["u"], array, strict=True)]
+        )
+        found |= {page: _matrix(values, rows, columns) for page, values in pages}
+    return found
+
+
+def _matrix(values: FloatArray, rows: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
+    return {"rows": rows, "columns": columns, "values": packed(values)}
+
+
+_LABELS = {"A": "φφ", "B": "φu", "N": "φφ", "C": "yφ", "coef": "ψy"}  # what rows and columns of each array are

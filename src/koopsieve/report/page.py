@@ -2,81 +2,99 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
-import platform
-from importlib.metadata import version
-from importlib.resources import files
+from collections.abc import Mapping
+from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
-
+from koopsieve._json import plain
 from koopsieve._types import written_whole
-from koopsieve._version import __version__
-from koopsieve.plots.layout import lay_out
-from koopsieve.report.content import content, script_json
-from koopsieve.report.kept import kept_and_why
-from koopsieve.report.words import number, probability
-from koopsieve.workflow import SieveResult
+from koopsieve.io import summarise
+from koopsieve.plots.dependencies import dependencies
+from koopsieve.plots.layout import NARROW, WIDTH, lay_out
+from koopsieve.report.content import content
+from koopsieve.report.render import rendered
+from koopsieve.report.use import c_code, python_code
+from koopsieve.report.why import chains
+from koopsieve.sieve.views import Sifted, result_of
+
+SCRIPTS = (
+    "values",
+    "chart",
+    "zoom",
+    "record",
+    "errors",
+    "residuals",
+    "size",
+    "drives",
+    "spectrum",
+    "downloads",
+    "start",
+    "theme",
+)
 
 
 def write_report(
-    result: SieveResult,
+    given: Sifted,
     path: str | os.PathLike[str],
     *,
     title: str = "koopsieve",
     story: str = "",
+    command: str = "",
     settings: str = "",
+    more: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the report of a run to one HTML file, whole or not at all.
 
     Parameters
     ----------
-    result : SieveResult
+    given : SieveResult or fitted KoopmanSieve
     path : path
         Where to; by custom `report.html`.
     title : str
         What was sifted, such as the name of the data file.
     story : str
         A sentence on where the data come from and what the errors are measured on.
+    command : str
+        What to type to run this again.
     settings : str
-        What to give to the program to run this again, shown as it is.
+        A settings file that runs this again, shown as it is.
+    more : mapping, optional
+        Further entries of `summary.json`, as for `write_run`; what is under "data" is shown with the data.
     """
-    page = render_report(result, title=title, story=story, settings=settings)
+    page = render_report(given, title=title, story=story, command=command, settings=settings, more=more)
     with written_whole(path) as stream:
         stream.write(page.encode())
 
 
-def render_report(result: SieveResult, *, title: str = "koopsieve", story: str = "", settings: str = "") -> str:
+def render_report(
+    given: Sifted,
+    *,
+    title: str = "koopsieve",
+    story: str = "",
+    command: str = "",
+    settings: str = "",
+    more: Mapping[str, Any] | None = None,
+) -> str:
     """Return the report as HTML; see `write_report`."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=number, probability=probability)
-    script = _part("script.js")
-    return environment.from_string(_part("template.html")).render(
+    result = result_of(given)
+    summary, rows, graph = plain(summarise(result, more)), chains(result), dependencies(result)
+    data = content(result, rows)
+    return rendered(
+        "report.html",
+        SCRIPTS,
+        {**data, "summary": summary},
         title=title,
         story=story,
+        command=command,
         settings=settings,
+        summary=summary,
         result=result,
-        path=result.path,
-        kept=set(result.retained.tolist()),
-        rows=kept_and_why(result),
-        layout=lay_out(result.reduction, result.dictionary.names),
-        names=result.dictionary.names,
-        outputs=set(result.reduction.outputs),
-        sizes=(("all", result.full), ("kept", result.reduced)),
-        versions=_versions(),
-        style=Markup(_part("style.css")),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        data=Markup(script_json(content(result))),
+        rows=rows,
+        shown=data["record"],
+        movable=data["drives"]["movable"],
+        matrices=data["matrices"] is not None,
+        graph=graph,
+        layouts={"wide": lay_out(graph, WIDTH), "narrow": lay_out(graph, NARROW)},
+        python_code=python_code(result.model, max(result.horizons)),
+        c_code=c_code(result.model),
     )
-
-
-def _part(name: str) -> str:
-    return files("koopsieve.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _versions() -> dict[str, str]:
-    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    return {"koopsieve": __version__, "Python": platform.python_version(), **packages, "system": platform.platform()}

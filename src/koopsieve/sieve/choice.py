@@ -8,33 +8,61 @@ predict for both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from koopsieve._types import FloatArray
 
 _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
 _ALIKE = 1e-9  # mean logarithms closer than this are equal
+PREDICTABLE = 0.5  # error of a free run, relative to the variance, below which it says something about the model
 WORTH_A_TERM = 0.05  # mean logarithm of the error; less than five per cent is no reason for a larger model
 
 
-def choose(blocks: FloatArray) -> int:
+def choose(blocks: FloatArray, runs: FloatArray | None = None) -> int:
     """Return the first model whose error is as good as the best, as far as the blocks can tell.
 
-    Two things must hold. Pooled over the horizons, the error is as good as the least: see `excess`. And at each horizon
+    Three things must hold. Pooled over the horizons, the error is as good as the least: see `excess`. At each horizon
     alone it is as good as the least there, or no larger than that of the last model: a gain at one horizon must not be
-    paid for at another. Where none does both, the one of those that do the first that misses the second least is
-    taken.
+    paid for at another. And free runs are as good as the best ones. Where none does all, the one of those that do the
+    first that misses the others least is taken.
 
     Parameters
     ----------
     blocks : array, shape (models, horizons, number of blocks)
         Errors; the simplest model first and the most complex last.
+    runs : array, shape (models, number of runs), optional
+        Errors of free runs. They count where the best model can be simulated at all: a chaotic plant cannot.
     """
     logs = log_errors(blocks)
     good = excess(logs.mean(axis=1)) <= _ALIKE
-    miss = np.max([_excess_or_last(logs[:, h]) for h in range(logs.shape[1])], axis=0)
-    miss = np.where(good, miss, np.inf)
+    misses = [_excess_or_last(logs[:, h]) for h in range(logs.shape[1])]
+    if runs is not None and _can_be_simulated(runs):
+        misses.append(excess(log_errors(runs)))
+    miss = np.where(good, np.max(misses, axis=0), np.inf)
     return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
+
+
+def simplest_as_good(blocks: Sequence[FloatArray], runs: Sequence[FloatArray]) -> int:
+    """Return the first model that is as good as the best, pooled over the horizons and in free runs.
+
+    Parameters
+    ----------
+    blocks : sequence of arrays, each (horizons, number of blocks)
+        Errors; the simplest model first.
+    runs : sequence of arrays, each (number of runs,)
+        Errors of free runs.
+    """
+    miss = excess(np.stack([log_errors(one).mean(axis=0) for one in blocks]))
+    if _can_be_simulated(np.stack(runs)):
+        miss = np.maximum(miss, excess(log_errors(np.stack(runs))))
+    return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
+
+
+def _can_be_simulated(runs: FloatArray) -> bool:
+    """Tell whether the median run of some model explains most of what the outputs do."""
+    return bool(np.median(runs, axis=1).min() < PREDICTABLE)
 
 
 def log_errors(blocks: FloatArray) -> FloatArray:
@@ -45,14 +73,14 @@ def log_errors(blocks: FloatArray) -> FloatArray:
 def excess(logs: FloatArray) -> FloatArray:
     """Return by how much each row of (models, blocks) is worse than the best, less what it may be.
 
-    It may be worse by one standard error of the difference, or by five per cent, but never by more than one standard
-    error of the best model alone: a model that fails in one block does not gain from the spread which that gives its
+    It may be worse by one standard error of the difference, or by five per cent. The standard error counts no more than
+    that of the best model alone: a model that fails in one block does not gain from the spread which that gives its
     differences.
     """
     best = logs[int(np.argmin(logs.mean(axis=1)))]
     alone = _standard_error(best)
     return np.array(
-        [np.mean(row - best) - min(max(paired_standard_error(row, best), WORTH_A_TERM), alone) for row in logs]
+        [np.mean(row - best) - max(min(paired_standard_error(row, best), alone), WORTH_A_TERM) for row in logs]
     )
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown, html_grid, html_table
 from koopsieve._types import FloatArray, IndexArray
+from koopsieve._words import number, steps
 from koopsieve.evaluate import WindowErrors
 from koopsieve.model import Model
-from koopsieve.sieve.choice import log_errors
+from koopsieve.sieve.choice import choose, log_errors
 
 SMALL_SHARE = 0.25  # a choice that keeps more than this share of the candidates says why
 
 
-@dataclass(frozen=True, eq=False)
-class PathPoint:
+@dataclass(frozen=True, eq=False, repr=False)
+class PathPoint(Shown):
     """One set of regressors on the path.
 
     Parameters
@@ -28,6 +31,8 @@ class PathPoint:
         The sieve's bound of the evidence for it; nan where there is none.
     errors : WindowErrors
         On the validation windows.
+    runs : array, shape (number of runs,)
+        Errors of free runs along the validation data: see `simulation_errors`.
     model : Model
         Fitted to the learning part alone, as it was judged.
     refit : str
@@ -40,6 +45,7 @@ class PathPoint:
     names: tuple[str, ...]
     elbo: float
     errors: WindowErrors
+    runs: FloatArray
     model: Model
     refit: str
     status: str = ""
@@ -49,9 +55,18 @@ class PathPoint:
         """Number of regressors kept."""
         return len(self.retained)
 
+    def _facts(self) -> Facts:
+        errors = ", ".join(number(error) for error in self.errors.error)
+        return {"kept": str(self.size), "refit": self.refit, "validation NMSE": errors}
+
+
+def chosen_point(points: Sequence[PathPoint]) -> int:
+    """Return the index of the smallest point that is as good as the best: see `choose`."""
+    return choose(np.stack([point.errors.blocks for point in points]), np.stack([point.runs for point in points]))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SievePath:
+class SievePath(Shown):
     """A family of models of increasing size in one form, with the default choice.
 
     Parameters
@@ -131,8 +146,14 @@ class SievePath:
         choice = self.choice
         errors = ", ".join(f"{e:.2g} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
         kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
-        return " ".join(part for part in (f"{kept}; validation NMSE {errors}.", self.why_large, choice.status) if part)
+        return " ".join(part for part in (f"{kept}; validation NMSE {errors}.", self.why_large) if part)
 
-    def __repr__(self) -> str:
+    def _facts(self) -> Facts:
         sizes = ", ".join(str(size) for size in self.sizes)
-        return f"SievePath({self.form}, {self.candidates} candidates, sizes {sizes}, chosen {self.choice.size})"
+        counts = {"candidates": str(self.candidates), "sizes": sizes, "chosen": str(self.choice.size)}
+        return {"form": self.form, **counts}
+
+    def _repr_html_(self) -> str:
+        head = ["kept", "refit", *(steps(h) for h in self.horizons)]
+        rows = ([str(p.size), p.refit, *map(number, p.errors.error)] for p in self.points)
+        return html_table("SievePath", self._facts()) + html_grid("NMSE on validation windows", head, rows)

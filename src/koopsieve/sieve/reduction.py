@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
 from koopsieve.sieve.graph import ancestors, component_labels, condense, strong_components, threshold_inclusion
 
 
-@dataclass(frozen=True, eq=False)
-class Reduction:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reduction(Shown):
     """Which observables the outputs depend on, and the graph that says so.
 
     Parameters
@@ -47,6 +48,10 @@ class Reduction:
     def component_of(self) -> IndexArray:
         """The number of the component of every observable, shape (L,)."""
         return component_labels(self.components)
+
+    def _facts(self) -> Facts:
+        kept = f"{len(self.retained)} of {len(self.adjacency)}"
+        return {"retained": kept, "components": str(len(self.components)), "threshold": f"{self.threshold:g}"}
 
 
 def reduce(inclusion: ArrayLike, outputs: ArrayLike, threshold: float) -> Reduction:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown, html_grid, html_table, shorten
 from koopsieve._types import FloatArray, IndexArray
+from koopsieve._words import number, steps
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import Diagnostics, Errors, WindowErrors
@@ -22,8 +24,8 @@ from koopsieve.sieve.reduction import Reduction
 SIFTED, PERSISTENCE, LINEAR, EVERYTHING = "sifted", "persistence", "linear", "everything"
 
 
-@dataclass(frozen=True, eq=False)
-class Baseline:
+@dataclass(frozen=True, eq=False, repr=False)
+class Baseline(Shown):
     """A model that the sifted one must beat, judged alike.
 
     Parameters
@@ -40,15 +42,21 @@ class Baseline:
     validation: WindowErrors
     errors: Errors
 
+    def _facts(self) -> Facts:
+        return {"terms": str(len(self.model.dictionary.regressors)), **self.errors.facts}
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(Shown):
     """One method on one set of observables, for comparison; nothing was chosen by it."""
 
     estimate: Estimate
     model: Model
     errors: Errors
     diagnostics: Diagnostics
+
+    def _facts(self) -> Facts:
+        return {"terms": str(len(self.model.dictionary.regressors)), **self.errors.facts}
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +67,8 @@ class Comparison:
     reduced: Fit
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
+@dataclass(frozen=True, eq=False, repr=False)
+class Judged(Shown):
     """What the errors of the result are of.
 
     Parameters
@@ -78,9 +86,12 @@ class Judged:
     data: Trajectories
     truth: Trajectories | None = None
 
+    def _facts(self) -> Facts:
+        return {"on": self.on, "samples": str(self.data.n_samples)}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SieveResult:
+class SieveResult(Shown):
     """What sifting a dictionary gave.
 
     Parameters
@@ -192,7 +203,7 @@ class SieveResult:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a user should know, in words: the choice, the baseline, what is worrying about the model."""
-        found = [self.path.describe()]
+        found = [self.path.describe(), *([self.outcome.status] if self.outcome.status else [])]
         if not self.beats_linear:
             found.append(
                 "On the validation data it does not beat a linear model with the same delays and a constant. "
@@ -206,7 +217,13 @@ class SieveResult:
         errors = ", ".join(f"{error:.2g} at {h}" for error, h in pairs)
         return " ".join([*self.remarks, f"NMSE on {self.judged.on} data: {errors} steps."])
 
-    def __repr__(self) -> str:
-        kept = f"{len(self.retained)} of {self.path.candidates} kept"
-        last = f"NMSE {self.errors.mean[-1]:.3g} at {self.horizons[-1]} steps on {self.judged.on} data"
-        return f"SieveResult({self.form}, {kept}, {last})"
+    def _facts(self) -> Facts:
+        error = f"{number(self.errors.mean[-1])} at {steps(self.horizons[-1])} on {self.judged.on} data"
+        return {"form": self.form, "kept": f"{len(self.retained)} of {self.path.candidates}", "NMSE": error}
+
+    def _repr_html_(self) -> str:
+        said = {**self._facts(), "terms": shorten(self.retained_names), "remarks": " ".join(self.remarks)}
+        models = {SIFTED: self.errors, **{name: one.errors for name, one in self.baselines.items()}}
+        rows = ([name, *map(number, errors.mean)] for name, errors in models.items())
+        title = f"NMSE on {self.judged.on} data, mean of the outputs"
+        return html_table("SieveResult", said) + html_grid(title, ["", *map(steps, self.horizons)], rows)

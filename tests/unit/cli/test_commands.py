@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from koopsieve import LiftedModel
+from koopsieve import KoopsieveError, LiftedModel
 from koopsieve.cli import main
 
 SRC = str(Path(__file__).parents[3] / "src")
 FILES = ["inclusion.csv", "model.npz", "report.html", "summary.json"]
-REDUCE = ["reduce", "bench.csv", "--states", "y", "--inputs", "u", "--time", "t", "--delays", "1", "--polynomials", "3"]
-REDUCE += ["--kernels", "0", "--horizons", "1,10"]
-QUICK = [*REDUCE, "--sieve", "graph", "--methods", "I"]
+SIFT = ["sift", "bench.csv", "--states", "y", "--inputs", "u", "--time", "t", "--delays", "1", "--polynomials", "3"]
+SIFT += ["--kernels", "0", "--horizons", "1,10"]
+QUICK = [*SIFT, "--sieve", "graph"]
 PREDICT = ["predict", "result/model.npz", "bench.csv", "--horizon", "10"]
 
 
@@ -53,17 +53,18 @@ def read_csv(text):
 
 
 def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
-    code, out, err = bench(*REDUCE, "--out", "result")
+    code, out, err = bench(*SIFT, "--out", "result")
     assert (code, err) == (0, "")
     assert "Report: result/report.html" in out
     assert "held out" in out
     assert sorted(p.name for p in (tmp_path / "result").iterdir()) == FILES
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bench.csv", "result"]
     summary = json.loads((tmp_path / "result" / "summary.json").read_text())
-    assert summary["observables"]["reduced"] < summary["observables"]["full"] == 19
-    assert summary["nmse"]["reduced"]["I"]["y"][1] < 0.01
+    assert summary["observables"]["reduced"] < summary["observables"]["full"] == 20
+    assert summary["test"]["nmse"]["y"][1] < 0.01 < summary["baselines"]["persistence"]["y"][1]
     assert summary["judged_on"] == "held-out"
-    assert "Along the path: " in out
+    assert summary["embedding"] == {"state_delays": 1, "input_delays": 1, "inputs_at": "k"}
+    assert "of 20 candidates kept" in out
     assert summary["path"]["sizes"][summary["path"]["chosen"]] == summary["observables"]["reduced"]
 
     code, out, _ = bench(*PREDICT)
@@ -82,6 +83,13 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
     np.testing.assert_array_equal(one[:, 1:3], np.column_stack([np.arange(101, 111), np.arange(1, 11)]))
     np.testing.assert_allclose(one[-1], rows[rows[:, 1] == 110][0], rtol=1e-9)
 
+    code, out, _ = bench("simulate", "result/model.npz", "bench.csv")
+    header, run = read_csv(out)
+    assert (code, header) == (0, ["episode", "row", "y", "y_predicted"])
+    np.testing.assert_array_equal(run[:, 1], np.arange(2, 800))
+    np.testing.assert_array_equal(run[:, 2], measured[2:])
+    assert np.isfinite(run[:, 3]).all()
+
     code, out, _ = bench("inspect", "result/model.npz")
     assert code == 0
     assert "spectral radius" in out
@@ -90,7 +98,8 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
     model = LiftedModel.load(tmp_path / "result" / "model.npz")
     facts = json.loads(out)
     assert facts["observables"] == list(model.names)
-    assert (facts["delays"], facts["input_delays"], facts["sample_time"]) == (1, 1, pytest.approx(0.05))
+    assert (facts["form"], facts["history"], facts["sample_time"]) == ("linear", 2, pytest.approx(0.05))
+    assert facts["embedding"] == {"state_delays": 1, "input_delays": 1, "inputs_at": "k"}
 
 
 def test_machines_get_json(bench):
@@ -102,10 +111,10 @@ def test_machines_get_json(bench):
 
 
 def test_the_papers_sieve_on_request(bench):
-    code, out, _ = bench(*REDUCE, "--sieve", "graph", "--threshold", "0.5", "--json")
+    code, out, _ = bench(*SIFT, "--sieve", "graph", "--threshold", "0.5", "--compare", "sparse-bayes", "--json")
     summary = json.loads(out)
-    assert (code, "path" in summary, summary["threshold"]) == (0, False, 0.5)
-    assert set(summary["nmse"]["reduced"]) == {"I", "IV"}
+    assert (code, len(summary["path"]["sizes"]), summary["threshold"]) == (0, 1, 0.5)
+    assert "sparse bayes" in summary["nmse"]["reduced"]
     from koopsieve import reduce
 
     header, *rows = csv.reader(Path("result/inclusion.csv").read_text().splitlines())
@@ -113,19 +122,23 @@ def test_the_papers_sieve_on_request(bench):
     assert summary["observables"]["retained"] == [header[1 + i] for i in kept]
 
 
+def test_the_name_of_earlier_versions_still_works(bench):
+    assert bench("reduce", *QUICK[1:])[0] == 0
+
+
 def test_a_test_file_and_a_configuration(bench, tmp_path):
     bench("example", "--samples", 300, "--seed", 1, "--out", "other.csv")
     (tmp_path / "s.toml").write_text(
         'files = ["bench.csv"]\nstates = ["y"]\ninputs = ["u"]\ntime = "t"\ntest = "other.csv"\n'
-        'delays = 1\nkernels = 5\nhorizons = 5\nout = "elsewhere"\nmethods = ["I"]\n'
+        'delays = 1\nkernels = 5\nhorizons = 5\nout = "elsewhere"\n'
     )
-    code, out, _ = bench("reduce", "--config", "s.toml")
+    code, out, _ = bench("sift", "--config", "s.toml")
     assert code == 0
-    assert "errors are on other.csv" in out
+    assert "Errors are on other.csv" in out
     summary = json.loads((tmp_path / "elsewhere" / "summary.json").read_text())
     assert summary["judged_on"] == "test"
-    assert summary["observables"]["full"] == 3 + 5
-    assert list(summary["nmse"]["full"]) == ["I", "path"]
+    assert summary["observables"]["full"] == 3 + 1 + 5
+    assert list(summary["nmse"]["full"]) == ["everything"]
 
 
 def test_the_settings_in_the_report_give_the_same_run_again(bench, tmp_path):
@@ -136,7 +149,7 @@ def test_the_settings_in_the_report_give_the_same_run_again(bench, tmp_path):
     given = first["settings"]
     frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
     (tmp_path / "again.toml").write_text(to_toml(Settings(**frozen)))
-    bench("reduce", "--config", "again.toml", "--out", "again")
+    bench("sift", "--config", "again.toml", "--out", "again")
     again = json.loads(Path("again/summary.json").read_text())
     assert again["nmse"] == first["nmse"]
     assert again["observables"] == first["observables"]
@@ -147,7 +160,7 @@ def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
     x = rng.normal(size=(300, 2)).cumsum(axis=0) / 10
     np.savez(tmp_path / "a.npz", x=x, z=x[:, 0], u=rng.normal(size=300))
     options = ["--kernels", 4, "--horizons", 2, "--out", "a"]
-    assert bench("reduce", "a.npz", "--states", "x", "--inputs", "u", *options)[0] == 0
+    assert bench("sift", "a.npz", "--states", "x", "--inputs", "u", *options)[0] == 0
     assert LiftedModel.load("a/model.npz").output_names == ("x_1", "x_2")
     code, out, _ = bench("predict", "a/model.npz", "a.npz", "--states", "x")
     header, rows = read_csv(out)
@@ -157,51 +170,67 @@ def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
     assert (code, err.strip()) == (2, "koopsieve: The model has 2 outputs (x_1, x_2) and 1 inputs (u). Got 1 and 1.")
 
 
-def test_a_bar_on_a_terminal_changes_no_answer(monkeypatch, small_result):
-    from koopsieve import SpikeSlab
-    from koopsieve.cli.progress import Watched
-
-    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes standard error for a terminal
-    watched = Watched(SpikeSlab()).identify(small_result.statistics)
-    np.testing.assert_allclose(watched.inclusion, small_result.found.inclusion, atol=1e-6)
-
-
 def test_several_files_are_several_episodes(bench):
     bench("example", "--samples", 300, "--seed", 1, "--out", "two.csv")
     code, out, _ = bench(
-        "reduce", "bench.csv", "two.csv", "--states", "y", "--inputs", "u", "--kernels", 3, "--horizons", 2
+        "sift", "bench.csv", "two.csv", "--states", "y", "--inputs", "u", "--kernels", 3, "--horizons", 2
     )
     assert code == 0
-    assert "the last 1 of 2 episodes" in out
+    assert "samples that were held out" in out
+
+
+def test_a_sample_time_that_contradicts_the_times_is_refused(bench):
+    code, _, err = bench(*QUICK, "--dt", 0.1)
+    assert (code, "--dt says 0.1, but the times in column 't' are 0.05 apart" in err) == (2, True)
+
+
+def test_test_data_sampled_differently_are_refused(bench, tmp_path):
+    text = (tmp_path / "bench.csv").read_text().splitlines()
+    slow = [text[0], *(f"{2 * float(line.split(',', 1)[0]):.2f},{line.split(',', 1)[1]}" for line in text[1:])]
+    (tmp_path / "slow.csv").write_text("\n".join(slow) + "\n")
+    code, _, err = bench(*QUICK, "--test", "slow.csv")
+    assert (code, "same sample time. Expected 0.05, got 0.1" in err) == (2, True)
+    assert not (tmp_path / "result").exists()
+    bench(*QUICK)
+    code, _, err = bench(*PREDICT[:2], "slow.csv", "--time", "t")
+    assert (code, "same sample time" in err) == (2, True)
+
+
+def test_what_the_screen_says_is_of_the_model_that_is_saved(bench, tmp_path):
+    _, out, _ = bench(*SIFT)
+    model = LiftedModel.load(tmp_path / "result" / "model.npz")
+    for radius in re.findall(r"spectral radius (?:was [\d.]+, now|is) ([\d.]+)", out):
+        assert float(radius.rstrip(".")) == pytest.approx(model.spectral_radius, abs=1e-6)
+    kept = json.loads((tmp_path / "result" / "summary.json").read_text())["observables"]["retained"]
+    assert set(kept) <= set(model.names)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["reduce", "none.csv", "--states", "y"], "none.csv"),
-        (["reduce", "bench.csv", "--states", "speed"], "'speed'.*'t', 'u', 'y'"),
+        (["sift", "none.csv", "--states", "y"], "none.csv"),
+        (["sift", "bench.csv", "--states", "speed"], "'speed'.*'t', 'u', 'y'"),
         (
-            ["reduce", "bench.csv", "--states", "y", "--horizons", "5000"],
-            "held-out data would have to reach 5000 steps",
+            ["sift", "bench.csv", "--states", "y", "--horizons", "5000"],
+            "data held out would have to reach 5000 steps",
         ),
-        (["reduce", "bench.csv", "--states", "y", "--horizons", "200"], "The quarter of the training data"),
-        (["reduce", "bench.csv", "--states", "y", "--horizons", "a"], "horizons must be one or more whole numbers"),
-        (["reduce", "bench.csv", "--states", "y", "--horizon", "5"], "No such option: --horizon"),
-        (["reduce", "bench.csv", "--states", "y", "--delays", "many"], "--delays"),
-        (["reduce", "bench.csv"], "Name them with --states"),
-        (["reduce"], "There is no data file"),
-        (["reduce", "bench.csv", "--states", "y", "--out", "bench.csv"], "is a file. Name another with --out"),
-        (["reduce", "bench.csv", "--states", "y", "--config", "none.toml"], "none.toml: No such file"),
-        (["reduce", "broken.parquet", "--states", "y"], "broken.parquet"),
-        (["reduce", "empty.csv", "--states", "y"], "NaN"),
-        (["reduce", "words.csv", "--states", "y"], "must hold numbers"),
-        (["predict", "bench.csv", "bench.csv"], "not a koopsieve model"),
-        (["predict", "none.npz", "bench.csv"], "none.npz: No such file"),
-        (["inspect", "none.npz"], "none.npz: No such file"),
+        (["sift", "bench.csv", "--states", "y", "--horizons", "a"], "horizons must be one or more whole numbers"),
+        (["sift", "bench.csv", "--states", "y", "--horizon", "5"], "No such option: --horizon"),
+        (["sift", "bench.csv", "--states", "y", "--delays", "many"], "--delays"),
+        (["sift", "bench.csv"], "Name them with --states"),
+        (["sift"], "There is no data file"),
+        (["sift", "bench.csv", "--states", "y", "--out", "bench.csv"], "is a file. Name another with --out"),
+        (["sift", "bench.csv", "--states", "y", "--config", "none.toml"], "none.toml: No such file"),
+        (["sift", "broken.parquet", "--states", "y"], "broken.parquet"),
+        (["sift", "empty.csv", "--states", "y"], "NaN"),
+        (["sift", "words.csv", "--states", "y"], "must hold numbers"),
+        (["predict", "bench.csv", "bench.csv"], "damaged or not a file of koopsieve"),
+        (["predict", "none.npz", "bench.csv"], "There is no file none.npz"),
+        (["inspect", "none.npz"], "There is no file none.npz"),
         (["inspect"], "Missing argument"),
         (["predict", "a.npz", "b.csv", "--horizon", "0"], "--horizon"),
         (["example", "--out", "nowhere/bench.csv"], "No such file"),
-        (["reduc"], "No such command 'reduc'"),
+        (["sieve"], "No such command 'sieve'"),
     ],
 )
 def test_an_error_is_one_or_two_lines_and_exit_code_2(bench, tmp_path, arguments, message):
@@ -220,17 +249,17 @@ def test_an_error_is_one_or_two_lines_and_exit_code_2(bench, tmp_path, arguments
 
 def test_debug_shows_the_traceback_wherever_it_stands(bench):
     for arguments in (["--debug", "inspect", "none.npz"], ["inspect", "none.npz", "--debug"]):
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(KoopsieveError):
             bench(*arguments)
 
 
 def test_help_has_examples(koopsieve_in):
-    for command in ("reduce", "predict", "inspect", "example", "demo"):
+    for command in ("sift", "predict", "simulate", "inspect", "example", "demo"):
         code, out, _ = koopsieve_in(command, "--help")
         assert code == 0
         assert f"koopsieve {command} " in out.replace("\n", " ")
         assert "xample:" in out
-    assert "(default 100)" in koopsieve_in("reduce", "--help")[1].replace("\n", " ")
+    assert "(default 1,10,50)" in " ".join(koopsieve_in("sift", "--help")[1].replace("│", " ").split())
     code, out, err = koopsieve_in()
     assert (code, err) == (2, "")
     assert "predict" in out
@@ -254,16 +283,16 @@ def test_the_program_as_a_process(tmp_path):
         x[k + 1] = x[k, 0] + 0.1 * x[k, 1], x[k, 1] + 0.1 * (u[k] - x[k, 0] - x[k, 0] ** 3 - 0.5 * x[k, 1])
     lines = [f"{k * 0.1:.1f},{u[k]:.5f},{x[k, 0]:.6f},{x[k, 1]:.6f}" for k in range(600)]
     (tmp_path / "run.csv").write_text("time,force,position,speed\n" + "\n".join(lines) + "\n")
-    arguments = ["reduce", "run.csv", "--states", "position,speed", "--inputs", "force", "--time", "time"]
+    arguments = ["sift", "run.csv", "--states", "position,speed", "--inputs", "force", "--time", "time"]
     arguments += ["--polynomials", "3", "--kernels", "0", "--horizons", "1,20", "--out", "result"]
     done = run_python(f"import sys; sys.argv[1:] = {arguments}; from koopsieve.cli import main; main()", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     summary = json.loads((tmp_path / "result" / "summary.json").read_text())
     assert {"position", "speed", "position^3"} <= set(summary["observables"]["retained"])
-    assert max(errors[0] for errors in summary["nmse"]["reduced"]["I"].values()) < 1e-6
+    assert max(errors[0] for errors in summary["test"]["nmse"].values()) < 1e-6
 
 
-@pytest.mark.parametrize("stage", ["reduce_and_refit", "write_report"])
+@pytest.mark.parametrize("stage", ["sift", "write_report"])
 def test_an_interrupt_leaves_nothing_behind(bench, tmp_path, stage):
     before = sorted(p.name for p in tmp_path.iterdir())
     done = run_python(
@@ -279,7 +308,7 @@ def test_an_interrupt_leaves_nothing_behind(bench, tmp_path, stage):
 
 def test_completion_knows_the_commands(tmp_path):
     environment = {**os.environ, "PYTHONPATH": SRC, "_KOOPSIEVE_COMPLETE": "complete_bash"}
-    environment |= {"COMP_WORDS": "koopsieve re", "COMP_CWORD": "1"}
+    environment |= {"COMP_WORDS": "koopsieve si", "COMP_CWORD": "1"}
     done = subprocess.run(
         [sys.executable, "-c", "from koopsieve.cli import main; main()"],
         env=environment,
@@ -287,4 +316,4 @@ def test_completion_knows_the_commands(tmp_path):
         text=True,
         timeout=120,
     )
-    assert "reduce" in done.stdout.split()
+    assert {"sift", "simulate"} <= set(done.stdout.split())

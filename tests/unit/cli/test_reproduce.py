@@ -4,8 +4,10 @@ import sys
 
 import pytest
 import typer
-from koopsieve.experiments.command import reproduce, show_progress
 from typer.testing import CliRunner
+
+from koopsieve.cli.reproduce import reproduce
+from koopsieve.execution.bar import bar
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def test_defaults_are_the_papers(asked, tmp_path):
     assert "summary.json" in result.output
     system, out, options = asked[0]
     assert (system, out) == ("lorenz", tmp_path)
-    assert options.pop("progress") is show_progress
+    assert options.pop("progress") is bar
     assert options == {
         "runs": None, "data": None, "seed": 0, "quick": False, "as_published": False, "workers": None
     }  # fmt: skip
@@ -54,4 +56,4 @@ def test_what_cannot_be_used_is_refused(asked, arguments):
 
 
 def test_progress_passes_everything_on(capsys):
-    assert list(show_progress(iter([1, 2, 3]), "Counting", 3)) == [1, 2, 3]
+    assert list(bar(iter([1, 2, 3]), "Counting", 3)) == [1, 2, 3]

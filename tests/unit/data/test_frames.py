@@ -90,6 +90,17 @@ def test_dictionaries_that_differ_between_chunks_are_unified():
     assert [len(x) for x in trajectories.states] == [2, 3, 2]
 
 
+def test_an_episode_that_is_missing_in_its_dictionary_is_missing():
+    runs = pa.array(["a", "a", None, None, "b", "b", "b"]).dictionary_encode(null_encoding="encode")
+    with pytest.raises(KoopsieveError, match="It is missing at row 2"):
+        Trajectories.from_frame(pa.table({"run": runs, "y": TABLE["y"]}), "y", episode="run")
+
+
+def test_lists_do_not_tell_episodes_apart():
+    with pytest.raises(KoopsieveError, match="must hold numbers, text or dates"):
+        Trajectories.from_frame(pa.table({"run": [[1]] * 7, "y": TABLE["y"]}), "y", episode="run")
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -230,7 +241,8 @@ REFUSED_TABLES = {
     "uneven time": (
         changed(t=[0.0, 0.5, 1.0, 1.55, 0.0, 0.5, 1.0]),
         "Samples must be evenly spaced in time. Expected steps of 0.5, the median, got 0.55 from row 2 to row 3 of "
-        "episode 'b'. Resample to even steps, or, if only the clock is coarse, leave time= out and pass dt=.",
+        "episode 'b'. Pass resample=0.5 to put them on an even clock, or leave time= out and pass dt= if only the "
+        "clock is coarse.",
     ),
     "time stands still": (
         changed(t=[0.0, 0.5, 1.0, 1.5, 0.0, 0.0, 0.5]),

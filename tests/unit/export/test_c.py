@@ -72,18 +72,22 @@ def test_without_inputs(form, embedding, tmp_path):
     compare(pendulum_model(form, embedding, inputs=0), tmp_path)
 
 
-def test_the_box_is_kept(tmp_path):
+@pytest.mark.parametrize("limits", [None, [[-0.1, -9.0], [0.1, 9.0]]])
+def test_outputs_are_held_within_bounds(limits, tmp_path):
     model = pendulum_model("reprojected")
-    compiled = Compiled(model, tmp_path)
-    for far in ([30.0, 0.1], [0.2, -40.0]):
+    model = replace(model, limits=limits if limits is None else np.array(limits))
+    compiled, held = Compiled(model, tmp_path), 0
+    for far in ([60.0, 0.1], [0.2, -90.0], [0.01, 0.02]):
         x, v = np.array(far), np.array([0.3, 9.0])
-        assert_same(compiled.step(x, v), model.advance(x[None], v[None])[0])
-        a, b, offset = compiled.linearise(x, v)
+        following = compiled.step(x, v)
+        assert_same(following, model.advance(x[None], v[None])[0])
         around = model.jacobians(x[None], v[None])
-        assert_same(a, around.A[0])
-        assert_same(b, around.B[0])
-        assert_same(offset, around.offset[0])
-        assert not b[0, 1]  # the second input is held back, so it changes nothing
+        a, b, offset = compiled.linearise(x, v)
+        for found, expected in ((a, around.A), (b, around.B), (offset, around.offset)):
+            assert_same(found, expected[0], np.abs(following).max())
+        held += np.isin(following, model.bounds).sum()
+        assert not a[np.isin(following, model.bounds)].any()
+    assert held >= 2
 
 
 @pytest.mark.parametrize("delays", [127, 128, 150])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import check_grad
+from scipy.optimize import approx_fprime, check_grad, minimize
 
 from koopsieve import (
     HorizonLeastSquares,
@@ -16,7 +16,16 @@ from koopsieve import (
     compress,
 )
 from koopsieve.data import Trajectories
-from koopsieve.identify.horizon_least_squares import HorizonLoss, whitening
+from koopsieve.identify import Status
+from koopsieve.identify.horizon_least_squares import horizon_least_squares as method
+from koopsieve.identify.horizon_least_squares.loss import (
+    HorizonLoss,
+    output_maps,
+    stacked,
+    through_powers,
+    through_stack,
+)
+from koopsieve.identify.horizon_least_squares.whitening import whitening
 from koopsieve.systems import random_drive, van_der_pol
 
 HORIZONS = (1, 4, 8)
@@ -59,10 +68,91 @@ def test_the_loss_is_the_models_own_squared_error_over_the_data(inputs):
         coef = frame.outward(white)
         estimate = replace(LeastSquares().identify(statistics), coef=coef)
         model = LiftedModel.from_estimate(estimate, phi)
-        weighted = [w @ squared_errors(model, data, h) for h, w in zip(HORIZONS, loss.weights, strict=True)]
+        weighted = [w @ squared_errors(model, data, h) for h, w in ((term.horizon, term.weight) for term in loss.terms)]
         direct.append(sum(weighted))
         found.append(loss(white.ravel())[0])
     np.testing.assert_allclose(found[1] - found[0], direct[1] - direct[0], rtol=1e-6)
+
+
+def random_matrices(inputs, seed=0):
+    rng = np.random.default_rng(seed)
+    return 0.5 * rng.normal(size=(3, 3)), rng.normal(size=(inputs, 3)), rng.normal(size=(3, 2))
+
+
+@pytest.mark.parametrize("inputs", [0, 2])
+@pytest.mark.parametrize("h", [1, 2, 5])
+def test_the_stack_is_what_the_model_predicts_step_by_step(inputs, h):
+    A, B, C = random_matrices(inputs)
+    rng = np.random.default_rng(1)
+    phi, u = rng.normal(size=3), rng.normal(size=(h, inputs))
+    state = phi
+    for k in range(h):
+        state = state @ A + u[k] @ B
+    predicted = np.concatenate([phi, u.ravel()]) @ stacked(output_maps(A, C, h), B, h)
+    np.testing.assert_allclose(predicted, state @ C, rtol=1e-12)
+
+
+@pytest.mark.parametrize("inputs", [0, 2])
+@pytest.mark.parametrize("h", [1, 2, 5])
+def test_slopes_through_the_stack_are_those_of_finite_differences(inputs, h):
+    A, B, C = random_matrices(inputs)
+    M, slope = output_maps(A, C, h), np.random.default_rng(2).normal(size=(3 + inputs * h, 2))
+    by_maps, by_B = through_stack(M, B, h, slope)
+    numeric = approx_fprime(M.ravel(), lambda flat: np.vdot(slope, stacked(flat.reshape(M.shape), B, h)))
+    np.testing.assert_allclose(by_maps.ravel(), numeric, atol=1e-6)
+    assert by_B.shape == B.shape
+    if inputs:
+        numeric = approx_fprime(B.ravel(), lambda flat: np.vdot(slope, stacked(M, flat.reshape(B.shape), h)))
+        np.testing.assert_allclose(by_B.ravel(), numeric, atol=1e-6)
+
+
+@pytest.mark.parametrize("highest", [1, 2, 6])
+def test_slopes_through_the_powers_are_those_of_finite_differences(highest):
+    A, _, C = random_matrices(0)
+    direct = np.random.default_rng(3).normal(size=(highest + 1, *C.shape))
+    numeric = approx_fprime(A.ravel(), lambda flat: np.vdot(direct, output_maps(flat.reshape(3, 3), C, highest)))
+    np.testing.assert_allclose(through_powers(A, output_maps(A, C, highest), direct).ravel(), numeric, atol=1e-5)
+
+
+def test_white_coordinates_are_uncorrelated_with_unit_mean_square():
+    data, phi, statistics = prepared(inputs=1)
+    frame, lifted, u = whitening(statistics), phi(data.states[0][:-1]), data.inputs[0]
+    white, scaled = lifted @ frame.into, u / frame.input_scale
+    design, change = np.hstack([white, scaled]), np.random.default_rng(0).normal(size=(frame.rank + 1, 2))
+    np.testing.assert_allclose(white.T @ white / len(white), np.eye(frame.rank), atol=1e-9)
+    np.testing.assert_allclose(np.mean(scaled**2, axis=0), 1.0)
+    np.testing.assert_allclose(white @ frame.back, lifted, atol=1e-6)
+    np.testing.assert_allclose(frame.mean_products(change), design.T @ design @ change / len(design), atol=1e-9)
+
+
+def test_a_koopman_matrix_survives_the_way_in_and_out():
+    _, _, statistics = prepared(inputs=1)
+    frame = whitening(statistics)
+    white = np.random.default_rng(0).normal(size=(frame.rank + 1, frame.rank))
+    np.testing.assert_allclose(frame.inward(frame.outward(white)), white, atol=1e-8)
+
+
+def test_the_status_is_what_the_optimiser_says():
+    _, _, statistics = prepared()
+    few, many = (HorizonLeastSquares(max_sweeps=count).identify(statistics) for count in (2, 100_000))
+    assert set(few.status) == {Status.MAX_SWEEPS}
+    assert np.all(few.sweeps == 2)
+    assert set(many.status) == {Status.SETTLED}
+    assert np.all(many.sweeps > 2)
+
+
+def test_an_optimiser_that_gives_up_is_reported(monkeypatch):
+    _, _, statistics = prepared()
+
+    def gives_up(*args, **kwargs):
+        end = minimize(*args, **kwargs)
+        end.success, end.status = False, 2  # how L-BFGS-B says that its line search failed
+        return end
+
+    monkeypatch.setattr(method, "minimize", gives_up)
+    found = HorizonLeastSquares().identify(statistics)
+    assert set(found.status) == {Status.STALLED}
+    assert not found.settled
 
 
 @pytest.mark.parametrize("inputs", [0, 1])
@@ -108,7 +198,7 @@ def test_units_do_not_matter():
     recipe = States() + SquaredExponential(centers=data.states[0][::60], coefficients=[0.5], standardize=True)
     scaled = States() + SquaredExponential(centers=small.states[0][::60], coefficients=[0.5], standardize=True)
     a, b = (
-        LiftedModel.from_estimate(HorizonLeastSquares(iterations=20).identify(compress(d, phi, horizons=HORIZONS)), phi)
+        LiftedModel.from_estimate(HorizonLeastSquares(max_sweeps=20).identify(compress(d, phi, horizons=HORIZONS)), phi)
         for d, phi in ((data, recipe.fit(data)), (small, scaled.fit(small)))
     )
     one = a.predict(data.states[0][0], data.inputs[0][:8], 8)

@@ -60,7 +60,7 @@ def test_a_warm_start_goes_with_its_targets(statistics):
 @pytest.mark.parametrize("identifier", [SparseBayes(), SpikeSlab()])
 def test_spreading_targets_over_cores_changes_nothing(statistics, identifier, monkeypatch):
     whole = identifier.identify(statistics)
-    monkeypatch.setattr(in_batches, "ENOUGH", 10)
+    monkeypatch.setattr(in_batches, "MIN_WEIGHTS_PER_THREAD", 10)
     with threadpool_limits(3, user_api="blas"):
         spread = identifier.identify(statistics)
     np.testing.assert_allclose(spread.inclusion, whole.inclusion, atol=STOPPING)

@@ -15,10 +15,9 @@ def statistics(seed=0, **kind):
 
 def test_expecting_maps_a_size_to_prior_odds():
     prior = SpikeSlabPrior.expecting(4)
-    e, f = prior.beta_shapes(40)
-    assert np.isclose(e / (e + f), 0.1)
-    usual = prior.log_odds(tuple("abcdefgh"), rows=0)
-    np.testing.assert_allclose(usual, 0.0, atol=1e-12)
+    forty = prior.on(tuple(f"o{i}" for i in range(40)), rows=0)
+    assert np.isclose(forty.e / (forty.e + forty.f), 0.1)
+    np.testing.assert_allclose(prior.on(tuple("abcdefgh"), rows=0).log_odds, 0.0, atol=1e-12)
 
 
 def test_expecting_more_includes_more():
@@ -54,12 +53,12 @@ def test_known_always_observables_are_always_in():
 
 def test_flat_is_the_papers_refit_prior():
     flat = SpikeSlabPrior(odds={"a": 3.0}).flat()
-    np.testing.assert_array_equal(flat.log_odds(("a", "b"), rows=1e6), 0.0)
+    np.testing.assert_array_equal(flat.on(("a", "b"), rows=1e6).log_odds, 0.0)
 
 
 def test_worth_does_not_depend_on_the_number_of_rows():
     prior = SpikeSlabPrior(worth=0.1)
-    assert np.isclose(np.diff([prior.log_odds(("a",), rows)[0] for rows in (1000, 3000)])[0], -0.05 * 2000)
+    assert np.isclose(np.diff([prior.on(("a",), rows).log_odds[0] for rows in (1000, 3000)])[0], -0.05 * 2000)
 
 
 def test_names_that_are_no_regressors_are_refused():
@@ -70,7 +69,9 @@ def test_names_that_are_no_regressors_are_refused():
     assert reduced.odds == {}
 
 
-@pytest.mark.parametrize("wrong", [{"a": 0}, {"b": -1.0}, {"f": np.nan}, {"worth": -0.1}, {"odds": {"a": 0.0}}])
+@pytest.mark.parametrize(
+    "wrong", [{"a": 0}, {"b": -1.0}, {"f": np.nan}, {"c": {"a": 0}}, {"worth": -0.1}, {"odds": {"a": 0}}]
+)
 def test_hyperparameters_must_be_positive(wrong):
     with pytest.raises(KoopsieveError):
         SpikeSlabPrior(**wrong)
@@ -83,5 +84,55 @@ def test_other_settings_are_checked():
         SpikeSlab.published(relaxation=0.0)
     with pytest.raises(KoopsieveError, match="threshold"):
         STLSQ(threshold=-1.0)
-    with pytest.raises(KoopsieveError, match="single"):
-        SpikeSlab.published(SpikeSlabPrior(always=("a",)))
+
+
+@pytest.mark.parametrize("stated", [{"always": ("a",)}, {"odds": {"a": 2.0}}, {"worth": 0.1}])
+def test_the_published_updates_refuse_what_they_have_no_place_for(stated):
+    with pytest.raises(KoopsieveError, match="SpikeSlab"):
+        SpikeSlab.published(SpikeSlabPrior(**stated))
+
+
+def named(value, **single):
+    """Return the same hyperparameter for every regressor of `statistics()`, but for single ones."""
+    return {f"o{i + 1}": single.get(f"o{i + 1}", value) for i in range(10)}
+
+
+@pytest.mark.parametrize("identifier", [SpikeSlab, SpikeSlab.published])
+def test_equal_hyperparameters_by_name_are_the_scalar_ones(identifier):
+    data, scalar = statistics(seed=1), SpikeSlabPrior(c=0.1, d=1e-3, e=0.5, f=5.0)
+    by_name = SpikeSlabPrior(c=named(0.1), d=named(1e-3), e=named(0.5), f=named(5.0))
+    one, other = identifier(scalar).identify(data), identifier(by_name).identify(data)
+    np.testing.assert_allclose(other.inclusion, one.inclusion, rtol=1e-10)
+    np.testing.assert_allclose(other.elbo, one.elbo, rtol=1e-12)
+
+
+@pytest.mark.parametrize("identifier", [SpikeSlab, SpikeSlab.published])
+def test_a_regressor_with_its_own_shapes_is_judged_by_them(identifier):
+    data = statistics(seed=4, snr_db=-3)
+    usual = identifier(SpikeSlabPrior()).identify(data).inclusion
+    doubtful = int(np.argmin(usual.max(axis=1)))
+    name = data.regressors[doubtful]
+    told = identifier(SpikeSlabPrior(e=named(0.5, **{name: 1e12}))).identify(data).inclusion
+    assert np.all(told[doubtful] > 0.99)
+    assert np.all(usual[doubtful] < 0.5)
+
+
+def test_a_slab_of_its_own_changes_what_a_weight_costs():
+    data = statistics(seed=4, snr_db=-3)
+    usual = SpikeSlab().identify(data).inclusion
+    wide = SpikeSlab(SpikeSlabPrior(c=named(1e-3, o1=1e-9))).identify(data).inclusion
+    assert np.any(usual[0] > 1e-3)
+    assert np.all(wide[0] < usual[0])
+
+
+def test_hyperparameters_by_name_follow_a_selection():
+    data = statistics(seed=1)
+    prior = SpikeSlabPrior(f=named(20.0, o3=1.0))
+    smaller = data.select([0, 2])
+    with pytest.raises(KoopsieveError, match="o2"):
+        SpikeSlab(prior).identify(smaller)
+    cut = prior.among(smaller.regressors)
+    assert cut.f == {"o1": 20.0, "o3": 1.0}
+    assert SpikeSlab(cut).identify(smaller).regressors == ("o1", "o3")
+    with pytest.raises(KoopsieveError, match=r"not for .*o2"):
+        SpikeSlab(cut).identify(data.select([0, 1, 2]))

@@ -4,32 +4,148 @@ import csv
 import json
 
 import numpy as np
+import pytest
 
-from koopsieve import LiftedModel
-from koopsieve.io import write_run
+from koopsieve import KoopmanSieve, Model, Monomials, States
+from koopsieve._json import number
+from koopsieve.io import plain, summarise, write_run
+from koopsieve.io.summary import fit_per_cent
+from koopsieve.model.terms import output_terms
+from tests.runs import duffing_result, duffing_trajectories
 
-FIXED = {"observables", "horizons", "nmse", "condition_number", "seconds", "elbo", "status", "version", "seed"}
+FIXED = {
+    "observables",
+    "horizons",
+    "nmse",
+    "condition_number",
+    "seconds",
+    "elbo",
+    "status",
+    "version",
+    "seed",
+    "form",
+    "terms",
+    "embedding",
+    "baselines",
+    "test",
+    "data",
+    "path",
+    "remarks",
+    "judged_on",
+}
 
 
-def test_the_summary_has_the_fixed_names(small_result, tmp_path):
-    write_run(small_result, tmp_path, {"data": "a story"})
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    assert set(summary) >= FIXED | {"data"}
-    assert summary["observables"]["full"] == small_result.dictionary.size
-    assert summary["observables"]["reduced"] == len(summary["observables"]["retained"])
-    assert summary["observables"]["retained"] == list(small_result.retained_names)
-    for size in ("full", "reduced"):
-        assert set(summary["nmse"][size]) == set(summary["condition_number"][size]) == {"I", "IV"}
-        assert {name: len(errors) for name, errors in summary["nmse"][size]["I"].items()} == {"y": 2}
-    assert set(summary["elbo"]) == set(summary["status"]) == set(small_result.dictionary.names)
+@pytest.fixture(scope="module")
+def summary(small_result):
+    return plain(summarise(small_result))
 
 
-def test_the_model_and_the_matrix_are_those_of_the_run(small_result, tmp_path):
-    write_run(small_result, tmp_path)
-    np.testing.assert_array_equal(LiftedModel.load(tmp_path / "model.npz").A, small_result.model.A)
+def test_the_summary_has_the_fixed_names(any_result, tmp_path):
+    write_run(any_result, tmp_path, {"data": {"holes": 3}, "settings": {"seed": 0}})
+    found = json.loads((tmp_path / "summary.json").read_text())
+    outputs, horizons = any_result.model.output_names, len(any_result.horizons)
+    assert set(found) >= FIXED | {"settings"}
+    assert "bands" not in found
+    assert found["form"] == any_result.form
+    assert found["observables"]["full"] == any_result.path.candidates
+    assert found["observables"]["reduced"] == len(found["observables"]["retained"])
+    assert found["observables"]["retained"] == list(any_result.retained_names)
+    assert found["terms"] == any_result.terms
+    assert set(found["embedding"]) == {"state_delays", "input_delays", "inputs_at"}
+    assert set(found["baselines"]) == {"persistence", "linear", "everything"}
+    for name in found["baselines"]:
+        assert {state: len(errors) for state, errors in found["baselines"][name].items()} == dict.fromkeys(
+            outputs, horizons
+        )
+    assert set(found["test"]) >= {"nmse", "simulation_rmse"}
+    assert set(found["test"]["simulation_rmse"]) == set(outputs)
+    assert set(found["elbo"]) == set(found["status"]) == set(any_result.explanation.targets)
+    assert found["data"]["holes"] == 3
+    assert found["data"]["samples"] == any_result.samples
+
+
+def test_methods_are_under_their_names(summary):
+    assert set(summary["nmse"]["full"]) == {"everything", "least squares", "spike and slab"}
+    assert set(summary["nmse"]["reduced"]) == {"sifted", "least squares", "spike and slab"}
+    for what in ("condition_number", "spectral_radius"):
+        assert {size: set(values) for size, values in summary[what].items()} == {
+            size: set(values) for size, values in summary["nmse"].items()
+        }
+
+
+def test_the_numbers_are_those_of_the_run(summary, small_result):
+    np.testing.assert_allclose(summary["nmse"]["reduced"]["sifted"]["y"], small_result.errors.nmse["y"])
+    np.testing.assert_allclose(summary["test"]["nmse"]["y"], small_result.errors.nmse["y"])
+    full = small_result.comparison["spike and slab"].full
+    np.testing.assert_allclose(summary["nmse"]["full"]["spike and slab"]["y"], full.errors.nmse["y"])
+    np.testing.assert_allclose(summary["condition_number"]["reduced"]["sifted"], small_result.model.condition_number)
+    for name, baseline in small_result.baselines.items():
+        np.testing.assert_allclose(summary["baselines"][name]["y"], baseline.errors.nmse["y"])
+
+
+def test_fit_is_one_minus_the_ratio_of_norms(summary, small_result):
+    data, model = small_result.judged.data, small_result.model
+    x, u = data.states[0], data.inputs[0]
+    (ahead,) = model.steps(model.start(x[:-1]), [u])
+    gap, y = x[1:, :1] - model.read(ahead), x[1:, :1]
+    expected = 100 * (1 - np.linalg.norm(gap) / np.linalg.norm(y - y.mean()))
+    assert summary["models"]["sifted"]["fit"]["y"][0] == pytest.approx(expected, rel=1e-9)
+    free = np.array([model.read(carried)[0] for carried in model.steps(model.start(x[:1]), u[:, None])])
+    simulated = 100 * (1 - np.linalg.norm(y - free) / np.linalg.norm(y - y.mean()))
+    assert summary["models"]["sifted"]["simulation_fit"]["y"] == pytest.approx(simulated, rel=1e-9)
+    np.testing.assert_allclose(fit_per_cent(np.array([np.inf])), [-np.inf])
+
+
+def test_without_test_data_there_is_no_test():
+    found = summarise(duffing_result(test=None, methods=False))
+    assert "test" not in found
+    assert found["judged_on"] == "validation"
+    assert set(found["models"]["sifted"]) >= {"nmse", "simulation_rmse"}
+
+
+def test_terms_have_formulas_coefficients_and_probabilities(any_result):
+    found = plain(summarise(any_result))["coefficients"]
+    terms = output_terms(any_result.model)
+    assert [term["name"] for term in found] == list(terms.names)
+    for j, output in enumerate(any_result.model.output_names):
+        np.testing.assert_allclose([term["coefficient"][output] for term in found], terms.coef[:, j])
+    given = {term["name"]: term["probability"] for term in found}
+    explained = any_result.explanation
+    for i, name in enumerate(explained.regressors):
+        for j, target in enumerate(explained.targets):
+            if target in any_result.model.output_names and name in given:
+                assert given[name][target] == explained.inclusion[i, j]
+
+
+def test_every_form_that_was_tried_is_there(reprojected_result):
+    found = plain(summarise(reprojected_result))
+    assert set(found["tried"]) == {"linear", "reprojected"}
+    assert found["tried"]["reprojected"] == found["path"]
+    assert number(found["condition_number"]["reduced"]["sifted"]) != number(
+        found["condition_number"]["full"]["everything"]
+    )
+    assert found["condition_number"]["reduced"]["sifted"] == "nan"
+    assert found["eigenvalues"]["of"] == "step linearised at the mean state"
+
+
+def test_words_about_the_data_are_kept(small_result):
+    assert summarise(small_result, {"data": "from the bench"})["data"]["note"] == "from the bench"
+
+
+def test_a_fitted_estimator_will_do(tmp_path):
+    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3).fit(duffing_trajectories(300))
+    write_run(sieve, tmp_path / "new")
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {"summary.json", "model.npz", "inclusion.csv"}
+
+
+def test_the_model_and_the_matrix_are_those_of_the_run(any_result, tmp_path):
+    write_run(any_result, tmp_path)
+    loaded, model = Model.load(tmp_path / "model.npz"), any_result.model
+    for name, array in model.arrays().items():
+        np.testing.assert_array_equal(loaded.arrays()[name], array)
     with (tmp_path / "inclusion.csv").open() as stream:
         header, *rows = csv.reader(stream)
-    assert header == ["regressor", *small_result.dictionary.names]
-    assert [row[0] for row in rows] == [*small_result.dictionary.names, "u"]
+    assert header == ["regressor", *any_result.explanation.targets]
+    assert [row[0] for row in rows] == list(any_result.explanation.regressors)
     values = np.array([[float(v) for v in row[1:]] for row in rows])
-    np.testing.assert_allclose(values, small_result.found.inclusion, rtol=1e-5)
+    np.testing.assert_allclose(values, any_result.explanation.inclusion, rtol=1e-5)

@@ -233,7 +233,7 @@ def test_numbers_that_do_not_fit_are_refused(form, change, message):
 @every_form
 def test_a_model_says_what_it_is(form):
     model = model_of(form, Embedding())
-    assert "outputs: x1, x2" in repr(model)
+    assert "outputs x1, x2" in repr(model)
     assert repr(model).startswith(type(model).__name__)
     assert model.form == form
 

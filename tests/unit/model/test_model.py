@@ -130,4 +130,4 @@ def test_matrices_that_do_not_fit_are_refused(model):
 
 
 def test_a_model_says_what_it_is(model):
-    assert repr(model).startswith("LiftedModel(5 observables, outputs: x1, x2, inputs: ")
+    assert repr(model).startswith("LiftedModel(form linear, terms x1, x2, ")

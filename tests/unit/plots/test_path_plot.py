@@ -1,10 +1,5 @@
-"""The plot of a path: one line per horizon, bars, and the chosen size marked."""
-
-import matplotlib as mpl
 import numpy as np
 import pytest
-
-mpl.use("Agg")
 
 from koopsieve import HorizonSieve, SquaredExponential, States, Trajectories, sieve_path
 from koopsieve.plots import new_axes, plot_path
@@ -31,6 +26,12 @@ def test_every_horizon_has_a_line_of_the_paths_errors(path):
 def test_the_choice_is_marked_on_the_axes_given(path):
     axes = new_axes(4, 3)
     assert plot_path(path, axes) is axes
-    assert any(f"chosen: {path.choice.size} of 10" in text.get_text() for text in axes.texts)
-    marked = [line for line in axes.lines if line.get_fillstyle() == "none"]
-    assert {float(line.get_xdata()[0]) for line in marked} == {float(path.choice.size)}
+    assert axes.get_title() == f"chosen: {path.choice.size} of 10 terms"
+    assert path.choice.size in [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
+
+
+def test_a_path_of_one_set_has_whole_ticks(graph_result):
+    axes = plot_path(graph_result)
+    axes.get_figure().canvas.draw()
+    size = graph_result.path.choice.size
+    assert [label.get_text() for label in axes.get_xticklabels()] == [str(size - 1), str(size), str(size + 1)]

@@ -1,80 +1,161 @@
-"""Every figure draws, on axes that are given or on its own, and shows the numbers of the run."""
+"""Every figure draws any result, on axes that are given or on its own, and shows the numbers of the run."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from koopsieve import KoopsieveError
+from koopsieve import KoopmanSieve, KoopsieveError, Monomials, States
 from koopsieve.plots import (
     new_axes,
     plot_eigenvalues,
     plot_error_against_horizon,
     plot_graph,
     plot_inclusion,
+    plot_path,
     plot_prediction,
     plot_summary,
     save_figure,
 )
 from koopsieve.plots.examples import examples
-from tests.runs import duffing_result
+from koopsieve.sieve.views import contenders
+from tests.runs import duffing_result, duffing_trajectories
 
-PLOTS = [plot_eigenvalues, plot_error_against_horizon, plot_graph, plot_inclusion, plot_prediction]
+PLOTS = [plot_eigenvalues, plot_error_against_horizon, plot_graph, plot_inclusion, plot_path, plot_prediction]
 
 
 @pytest.mark.parametrize("plot", PLOTS)
-def test_a_plot_returns_the_axes_it_drew_on(small_result, plot, tmp_path):
+def test_a_plot_returns_the_axes_it_drew_on(any_result, plot, tmp_path):
     axes = new_axes()
-    assert plot(small_result, axes) is axes
-    own = plot(small_result)
+    assert plot(any_result, axes) is axes
+    own = plot(any_result)
     assert own.has_data() or plot is plot_graph
     save_figure(own, tmp_path / "figure.png", dpi=40)
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_summary_has_four_parts(small_result, tmp_path):
-    figure = plot_summary(small_result)
-    assert len([axes for axes in figure.axes if axes.get_title()]) == 4
+@pytest.mark.parametrize("plot", [*PLOTS, plot_summary])
+def test_a_fitted_estimator_will_do(plot):
+    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3, input_delays=1)
+    with pytest.raises(KoopsieveError, match=r"Got KoopmanSieve; call sift\(...\) or fit\(...\) first"):
+        plot(sieve)
+    plot(sieve.fit(duffing_trajectories(300)))
+
+
+def test_the_summary_has_five_parts(any_result, tmp_path):
+    figure = plot_summary(any_result)
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    assert [title.split(" of ")[0] for title in titles] == [
+        "error against size",
+        "error against horizon",
+        "a typical prediction",
+        "what drives what",
+        "eigenvalues",
+    ]
     figure.savefig(tmp_path / "summary.png", dpi=40)
-    assert f"{len(small_result.reduction.retained)} of 19" in figure.get_suptitle()
+    assert f"{len(any_result.retained)} of {any_result.path.candidates} terms" in figure.get_suptitle()
 
 
-def test_the_summary_of_a_path_has_its_curve(path_result, tmp_path):
-    figure = plot_summary(path_result)
-    assert "error against size" in [axes.get_title() for axes in figure.axes]
-    figure.savefig(tmp_path / "summary.png", dpi=40)
-
-
-def test_the_error_figure_shows_the_errors(small_result):
+def test_the_error_figure_shows_every_model(small_result):
     axes = plot_error_against_horizon(small_result)
-    drawn = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
-    kept = len(small_result.reduction.retained)
-    np.testing.assert_allclose(drawn[f"I, kept {kept}"], small_result.reduced["I"].diagnostics.mean_error)
-    np.testing.assert_allclose(drawn["IV, all 19"], small_result.full["IV"].diagnostics.mean_error)
+    drawn = {str(line.get_label()).rsplit(" (", 1)[0]: line.get_ydata() for line in axes.get_lines()}
+    for one in contenders(small_result):
+        np.testing.assert_allclose(drawn[one.label], one.errors.mean)
+    assert set(drawn) >= {"sifted", "linear", "everything", "persistence", "least squares, kept", "spike and slab, all"}
 
 
-def test_the_graph_names_every_observable(small_result):
+def test_a_model_that_diverged_is_cut_and_marked(small_result):
+    errors = replace(small_result.errors, nmse={"y": np.array([1e-3, np.inf])})
+    axes = plot_error_against_horizon(replace(small_result, errors=errors))
+    line = next(line for line in axes.get_lines() if str(line.get_label()).startswith("sifted"))
+    np.testing.assert_array_equal(np.isnan(line.get_ydata()), [False, True])
+    marks = [line for line in axes.get_lines() if line.get_gid() == "diverged"]
+    np.testing.assert_array_equal(marks[0].get_xdata(), [10])
+    assert "▲ diverged" in [text.get_text() for text in axes.texts]
+    assert axes.get_ylim()[1] < 1e3
+
+
+def test_a_prediction_that_leaves_the_picture_is_cut_and_marked(small_result):
+    wild = replace(small_result.baselines["linear"].model, A=3.0 * small_result.baselines["linear"].model.A)
+    linear = replace(small_result.baselines["linear"], model=wild)
+    result = replace(small_result, baselines={**small_result.baselines, "linear": linear})
+    axes = plot_prediction(result)
+    low, high = axes.get_ylim()
+    lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+    assert len(lines["linear"]) < len(lines["measured"])
+    assert all(low <= value <= high for value in lines["linear"])
+    assert len([line for line in axes.get_lines() if line.get_gid() == "left"]) == 1
+    assert len(lines["sifted"]) == len(lines["measured"])
+
+
+def test_ticks_are_plain_numbers(small_result):
+    for axes in (plot_error_against_horizon(small_result), plot_path(small_result)):
+        axes.get_figure().canvas.draw()
+        labels = [*axes.get_xticklabels(), *axes.get_yticklabels()]
+        assert not any("mathdefault" in label.get_text() or "e-" in label.get_text() for label in labels)
+    axes = plot_error_against_horizon(small_result)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "10"]
+
+
+def test_the_graph_names_every_observable_and_the_inputs(small_result, graph_result):
     shown = {text.get_text() for text in plot_graph(small_result).texts}
-    assert set(small_result.dictionary.names) <= shown
+    assert {*small_result.retained_names, "u"} <= shown
+    assert not set(small_result.dictionary.names) <= shown  # the explanation is of what was kept
+    assert set(graph_result.dictionary.names) <= {text.get_text() for text in plot_graph(graph_result).texts}
 
 
 def test_the_eigenvalues_are_those_of_the_model(small_result):
     axes = plot_eigenvalues(small_result)
-    kept = next(line for line in axes.get_lines() if str(line.get_label()).startswith("kept"))
+    sifted = next(line for line in axes.get_lines() if str(line.get_label()).startswith("sifted"))
     values = small_result.model.eigenvalues
-    np.testing.assert_allclose(np.sort(kept.get_xdata()), np.sort(values.real))
+    np.testing.assert_allclose(np.sort(sifted.get_xdata()), np.sort(values.real))
+    assert axes.get_title() == ""
+
+
+@pytest.mark.parametrize("form", ["bilinear_result", "reprojected_result"])
+def test_eigenvalues_of_other_forms_are_labelled(form, request):
+    assert plot_eigenvalues(request.getfixturevalue(form)).get_title() == "step linearised at the mean state"
+
+
+def test_the_matrix_is_that_of_the_explanation(any_result):
+    axes = plot_inclusion(any_result)
+    np.testing.assert_array_equal(axes.get_images()[0].get_array(), any_result.explanation.inclusion)
+    bold = {label.get_text() for label in axes.get_yticklabels() if label.get_fontweight() == "bold"}
+    assert bool(bold) == any_result.outcome.graph_decides
 
 
 def test_examples_are_predictions_of_the_judged_data(small_result):
     found = {example.kind: example for example in examples(small_result)}
-    judged = small_result.judged.states[0]
-    errors = {}
+    judged, errors = small_result.judged.data, {}
     for kind, example in found.items():
-        np.testing.assert_array_equal(example.measured[:, 0], judged[example.start : example.start + 11, 0])
-        u = small_result.judged.inputs[0][example.start : example.start + 10]
-        predicted = small_result.model.predict(judged[example.start], u, 10)
-        np.testing.assert_allclose(example.reduced[1:], predicted)
-        assert example.full[0] == example.reduced[0] == example.measured[0]
-        errors[kind] = np.mean((example.reduced - example.measured) ** 2)
+        k, x, u = example.start, judged.states[0], judged.inputs[0]
+        np.testing.assert_array_equal(example.measured[:, 0], x[k : k + 11, 0])
+        along = np.concatenate([x[k, 2:], u[k : k + 10, 0]])[:, None]
+        predicted = small_result.model.predict(x[k, [1, 0]], along, 10)
+        np.testing.assert_allclose(example.predicted["sifted"][1:], predicted, rtol=1e-9)
+        assert {values[0, 0] for values in example.predicted.values()} == {example.measured[0, 0]}
+        errors[kind] = np.mean((example.predicted["sifted"] - example.measured) ** 2)
     assert errors["best"] < errors["typical"] < errors["worst"]
+
+
+def test_without_test_data_only_models_that_had_not_learned_from_them_are_drawn():
+    result = duffing_result(test=None, methods=False)
+    assert result.judged.on == "validation"
+    example = examples(result)[0]
+    assert set(example.predicted) == {"sifted", "everything"}
+    x, u = result.judged.data.states[example.episode], result.judged.data.inputs[example.episode]
+    first = result.path.choice.model
+    (ahead,) = first.steps(first.start(x[example.start][None]), [u[example.start][None]])
+    np.testing.assert_allclose(example.predicted["sifted"][1], first.read(ahead)[0])
+
+
+def test_a_band_is_drawn_where_there_is_one(small_result, monkeypatch):
+    found = examples(small_result)
+    bands = tuple(replace(one, band=(one.measured - 0.1, one.measured + 0.1)) for one in found)
+    monkeypatch.setattr("koopsieve.plots.prediction.examples", lambda result: bands)
+    assert len(plot_prediction(small_result).collections) == 1
+    monkeypatch.undo()
+    assert len(plot_prediction(small_result).collections) == 0
 
 
 def test_a_wrong_name_is_answered_with_those_there_are(small_result):
@@ -85,7 +166,7 @@ def test_a_wrong_name_is_answered_with_those_there_are(small_result):
 
 
 def test_dollars_in_names_are_not_mathematics(tmp_path):
-    result = duffing_result(names=("cost $^", "u$"))
+    result = duffing_result(names=("cost $^", "u$"), methods=False)
     plot_summary(result).savefig(tmp_path / "summary.png", dpi=40)
     save_figure(plot_graph(result), tmp_path / "graph.png", dpi=40)
     assert {path.name for path in tmp_path.iterdir()} == {"summary.png", "graph.png"}

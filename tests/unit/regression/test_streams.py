@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Embedding, Stream, Trajectories, embed_delays
-from koopsieve.data.streaming.origins import Arrays
+from koopsieve.data.streaming.arrays import Arrays
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.execution import Serial, Threads
 from koopsieve.regression import TriangularFactor, compress
@@ -227,7 +227,7 @@ class TestBadInput:
         [
             (np.zeros((3, 2)), "must be .episode, states. or"),
             (("a", np.zeros((3, 2)), np.zeros((5, 1))), r"Got \(3, 2\) and \(5, 1\)"),
-            (("a", [["x", "y"]]), "arrays of real numbers"),
+            (("a", [["x", "y"]]), "must be real numbers"),
         ],
     )
     def test_chunks_of_the_wrong_kind(self, chunk, message):
@@ -243,7 +243,9 @@ class TestBadInput:
     def test_columns_that_change_on_the_way(self):
         x = np.random.default_rng(0).normal(size=(5, 2))
         stream = Stream.from_chunks([("a", x), ("a", x[:, :1])])
-        with pytest.raises(KoopsieveError, match=r"Expected 2 \(x1, x2\), got shape \(5, 1\) in episode 'a'"):
+        with pytest.raises(
+            KoopsieveError, match=r"Expected 2 \(x1, x2\), got shape \(5, 1\) from row 5 of episode 'a'"
+        ):
             compress(stream, States().fit(Trajectories.from_arrays(x)))
 
     @pytest.mark.parametrize("executor", [Serial(), Threads(2)])

@@ -5,7 +5,7 @@ import pytest
 
 from koopsieve.regression import TriangularFactor
 from koopsieve.regression.update import (
-    _MOST_LEVERAGE,
+    _MAX_LEVERAGE,
     expected_leverage,
     householder_update,
     innovation_update,
@@ -94,14 +94,14 @@ def rows_of_leverage(leverage, rows=3000, p=40, q=3, seed=3):
 @pytest.mark.parametrize(("share", "products"), [(1 - 1e-6, True), (1 + 1e-6, False)])
 def test_both_sides_of_the_most_leverage_give_the_factor_of_one_qr(share, products):
     """At the limit rounding may change a direction, however weak, by ε·leverage of itself: about 1e-11."""
-    design, targets = rows_of_leverage(share * _MOST_LEVERAGE)
+    design, targets = rows_of_leverage(share * _MAX_LEVERAGE)
     p, q = design.shape[1], targets.shape[1]
     old = TriangularFactor(*householder_update(np.zeros((p, p)), np.zeros((p, q)), design[:200], targets[:200]), 200)
     assert (innovation_update(old.R, old.S, design[200:], targets[200:]) is not None) == products
     factor = old.absorb(design[200:], targets[200:])
     Q, R = np.linalg.qr(design)
     M = solve_right(R, factor.R)  # the identity but for signs, and rounding relative to each direction
-    np.testing.assert_allclose(M.T @ M, np.eye(p), atol=np.finfo(float).eps * _MOST_LEVERAGE)
+    np.testing.assert_allclose(M.T @ M, np.eye(p), atol=np.finfo(float).eps * _MAX_LEVERAGE)
     flip = np.sign(np.diagonal(R))[:, None]
     np.testing.assert_allclose(flip * factor.S, Q.T @ targets, atol=1e-11 * np.linalg.norm(targets))
     rest = ((targets - Q @ (Q.T @ targets)) ** 2).sum(axis=0)
@@ -114,7 +114,7 @@ def test_rows_of_which_a_sample_says_nothing_are_still_refused_by_all_of_them():
     old = TriangularFactor.empty(5, 1).absorb(rng.normal(size=(100, 5)), rng.normal(size=(100, 1)))
     design, targets = rng.normal(size=(200, 5)), rng.normal(size=(200, 1))
     design[33] *= 1e6  # between the rows that are looked at beforehand
-    assert expected_leverage(old.R, design) < _MOST_LEVERAGE
+    assert expected_leverage(old.R, design) < _MAX_LEVERAGE
     assert innovation_update(old.R, old.S, design, targets) is None
 
 

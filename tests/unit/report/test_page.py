@@ -1,54 +1,146 @@
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from koopsieve import SquaredExponential, States
-from koopsieve.plots.layout import MOST, lay_out
+from koopsieve import GraphSieve, KoopmanSieve, LeastSquares, Monomials, SquaredExponential, States
+from koopsieve.io import plain, summarise
 from koopsieve.report import render_report, write_report
-from koopsieve.report.content import script_json
-from tests.runs import duffing_result
+from koopsieve.report.content import MAX_MATRIX, content, script_json
+from koopsieve.report.record import MAX_VALUES, amplitude_spectrum, shown_parts
+from koopsieve.report.use import c_code, python_code
+from koopsieve.report.why import chains
+from tests.runs import duffing_result, duffing_trajectories
 
 HOSTILE = "<img src=x onerror=alert(1)>"
+SECTIONS = [
+    "data-shown",
+    "accuracy",
+    "simulation",
+    "residuals",
+    "how-many",
+    "terms",
+    "drives",
+    "spectrum",
+    "tried",
+    "use",
+    "repeat",
+]
 
 
 @pytest.fixture(scope="module")
 def page(small_result):
-    return render_report(small_result, title="bench.csv", story="A story.", settings='states = ["y"]\n')
+    return render_report(
+        small_result,
+        title="bench.csv",
+        story="A story.",
+        command="koopsieve sift bench.csv",
+        settings='states = ["y"]\n',
+        more={"data": {"missing_samples": 12, "cut_at": ["row 17", "row 430"]}},
+    )
+
+
+def data_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
 
 
 def test_the_page_asks_for_nothing_from_outside(page):
-    assert not re.search(r"(src|href)\s*=|url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg)", page)
+    assert not re.search(
+        r"\bsrc\s*=|href\s*=\s*\"(?!#)|url\((?!#|`|\$)|@import|https?://(?!www\.w3\.org/2000/svg)", page
+    )
     assert "default-src 'none'" in page
 
 
-def test_the_page_says_what_was_kept(page, small_result):
-    kept = small_result.reduction.retained
-    assert f"<strong>{len(kept)}</strong>" in page
-    rows = re.findall(r'<tr data-index="(\d+)" class="(out)?(?: chosen)?">', page)
-    assert len(rows) == small_result.dictionary.size
-    assert sorted(int(i) for i, out in rows if not out) == kept.tolist()
+def test_every_section_is_in_the_contents(any_result):
+    page = render_report(any_result)
+    assert re.findall(r'<li><a href="#([\w-]+)">', page) == SECTIONS
+    assert re.findall(r'<section id="([\w-]+)">', page) == SECTIONS
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_page_says_what_was_kept_and_how_to_repeat_it(page, small_result):
+    assert f"<strong>{len(small_result.retained)}</strong>" in page
     assert "A story." in page
+    assert "koopsieve sift bench.csv" in page
     assert "states = [&#34;y&#34;]" in page
+    assert '<th scope="row">missing samples</th><td>12</td>' in page
+    assert "row 17, row 430" in page
 
 
-def test_a_path_is_shown_if_there_is_one(page, path_result):
-    assert "How many to keep" not in page
-    shown = render_report(path_result)
-    assert "How many to keep" in shown
-    assert f"as chosen: {path_result.path.choice.size}" in shown
-    assert path_result.path.describe() in shown
-    chosen = re.findall(r'<tr data-index="(\d+)" class="(?:out)? chosen">', shown)
-    assert sorted(map(int, chosen)) == path_result.retained.tolist()
+def test_there_is_one_explanation(small_result, graph_result):
+    kept = data_of(render_report(small_result))["drives"]
+    assert set(kept["targets"]) == set(small_result.retained_names)
+    assert not kept["movable"]
+    whole = render_report(graph_result)
+    assert set(data_of(whole)["drives"]["targets"]) == set(graph_result.dictionary.names)
+    assert data_of(whole)["drives"]["movable"]
+    rows = re.findall(r'<tr data-index="(\d+)"( class="out")?>', whole)
+    assert sorted(int(i) for i, out in rows if not out) == graph_result.retained.tolist()
+
+
+def test_every_model_stands_in_the_table(page, small_result):
+    rows = set(re.findall(r"<td>([^<]+)</td>", page))
+    assert {"sifted", "linear", "everything", "persistence", "least squares, all", "spike and slab, kept"} <= rows
+    assert [model["label"] for model in data_of(page)["models"]][:4] == [
+        "sifted",
+        "linear",
+        "everything",
+        "persistence",
+    ]
+
+
+def test_what_the_page_shows_in_numbers_is_in_the_summary(page, small_result):
+    found = plain(summarise(small_result, {"data": {"missing_samples": 12, "cut_at": ["row 17", "row 430"]}}))
+    shown = data_of(page)["summary"]
+    assert {key: value for key, value in shown.items() if key != "seconds"} == {
+        key: value for key, value in found.items() if key != "seconds"
+    }
+    for model in data_of(page)["models"]:
+        errors = np.mean(list(found["models"][model["label"]]["nmse"].values()), axis=0)
+        np.testing.assert_allclose(model["error"], errors)
+
+
+def test_a_kernel_is_shown_by_its_centre():
+    recipe = States() + SquaredExponential(centers=6, coefficients=[0.5])
+    result = duffing_result(dictionary=recipe, methods=False)
+    page = render_report(result)
+    kernels = [name for name in result.retained_names if name.startswith("exp")]
+    assert kernels
+    assert len(re.findall(r"exp\(−0\.5·\|x − z\|²\), z = \(y [−\d.]+, y\[k-1\]", page)) >= len(kernels)
+
+
+def test_other_forms_say_what_their_eigenvalues_are(bilinear_result, reprojected_result):
+    for result in (bilinear_result, reprojected_result):
+        page = render_report(result)
+        assert "step linearised at the mean state" in page
+        assert "Condition number of A" not in page
+    assert set(data_of(render_report(bilinear_result))["matrices"]) == {"A", "B", "C", "N_u"}
+    assert set(data_of(render_report(reprojected_result))["matrices"]) == {"coef"}
+    assert '<th scope="row">reprojected (taken)</th>' in render_report(reprojected_result)
+
+
+def test_a_result_without_test_data_says_so():
+    page = render_report(duffing_result(test=None, methods=False))
+    assert "There were no test data." in page
+    assert data_of(page)["record"]["runs"] == ["sifted", "everything"]
+
+
+def test_a_fitted_estimator_will_do(tmp_path):
+    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3).fit(duffing_trajectories(300))
+    write_report(sieve, tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size > 50_000
 
 
 def test_names_are_escaped_everywhere():
-    page = render_report(duffing_result(names=(HOSTILE, "</script><script>alert(2)</script>")), title=HOSTILE)
+    names = (HOSTILE, "</script><script>alert(2)</script>")
+    page = render_report(duffing_result(names=names, methods=False), title=HOSTILE, more={"data": {HOSTILE: HOSTILE}})
     assert HOSTILE not in page
     assert "<script>alert(2)" not in page
-    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1)
-    assert json.loads(data)["names"][0] == HOSTILE
+    assert data_of(page)["outputs"] == [HOSTILE]
     assert len(re.findall("<script", page)) == 2
 
 
@@ -59,44 +151,54 @@ def test_json_survives_in_a_script_element():
     assert json.loads(text) == {"a": value["a"], "b": [1.0, "inf"]}
 
 
-@pytest.fixture(scope="module")
-def large():
-    return duffing_result(dictionary=States() + SquaredExponential(centers=100, standardize=True))
-
-
-def test_a_hundred_observables_stay_under_three_megabytes(large, tmp_path):
-    assert large.dictionary.size == 103
-    write_report(large, tmp_path / "report.html")
+def test_a_long_record_and_many_observables_stay_under_three_megabytes(tmp_path):
+    recipe = States() + SquaredExponential(centers=230, standardize=True)
+    result = duffing_result(
+        dictionary=recipe, sieve=GraphSieve(LeastSquares()), test=duffing_trajectories(40_000, seed=1), methods=False
+    )
+    write_report(result, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3e6
+    shown = content(result, chains(result))
+    assert not shown["record"]["complete"]
+    assert len(shown["drives"]["targets"]) == 200
+    assert not shown["drives"]["movable"]
+    assert (shown["matrices"] is None) == (result.model.A.size + result.model.B.size + result.model.C.size > MAX_MATRIX)
 
 
-def overlap(a, b):
-    return a.x < b.x + b.width and b.x < a.x + a.width and a.y < b.y + b.height and b.y < a.y + a.height
+def test_whole_episodes_are_shown_until_the_page_is_full():
+    parts = shown_parts([100, 200], 4)
+    assert [(part.episode, part.rows) for part in parts] == [(0, 100), (1, 200)]
+    parts = shown_parts([MAX_VALUES, 5], 2)
+    assert [(part.episode, part.rows) for part in parts] == [(0, MAX_VALUES // 2)]
 
 
-@pytest.mark.parametrize("which", ["small_result", "large"])
-def test_boxes_do_not_overlap_and_hold_every_retained_observable(which, request):
-    result = request.getfixturevalue(which)
-    layout = lay_out(result.reduction, result.dictionary.names)
-    for i, box in enumerate(layout.boxes):
-        assert not any(overlap(box, other) for other in layout.boxes[i + 1 :])
-        assert 0 <= box.x <= box.x + box.width <= layout.width
-        assert 0 <= box.y <= box.y + box.height <= layout.height
-        assert all(overlap(box, chip) for chip in box.chips)
-    members = sorted(i for box in layout.boxes for i in box.members)
-    assert members == list(range(result.dictionary.size))
-    if result.dictionary.size > MOST:
-        assert sum(not box.retained for box in layout.boxes) <= 1
+def test_a_sine_shows_its_amplitude_however_long_the_record():
+    for samples in (200, 20_000):
+        t = np.arange(samples) * 0.01
+        frequency, amplitude = amplitude_spectrum(7 + 3 * np.sin(2 * np.pi * 10 * t), 0.01)
+        assert len(frequency) <= 241
+        assert frequency[np.argmax(amplitude)] == pytest.approx(10, rel=0.02)
+        assert amplitude.max() == pytest.approx(3, rel=0.05)
 
 
-def test_arrows_lead_down_and_keep_who_depends_on_whom(small_result):
-    reduction = small_result.reduction
-    layout = lay_out(reduction, small_result.dictionary.names)
-    number = {box.members: i for i, box in enumerate(layout.boxes)}
-    drawn = np.zeros_like(reduction.condensation)
-    for edge in layout.edges:
-        assert layout.boxes[edge.source].y < layout.boxes[edge.target].y
-        drawn[edge.source, edge.target] = True
-    assert [number[tuple(c.tolist())] for c in reduction.components] == list(range(len(reduction.components)))
-    reach = [np.linalg.matrix_power(np.eye(len(g)) + g, len(g)) > 0 for g in (drawn, reduction.condensation)]
-    np.testing.assert_array_equal(*reach)
+def test_the_python_code_runs_as_it_stands(any_result, tmp_path):
+    any_result.model.save(tmp_path / "model.npz")
+    (tmp_path / "use.py").write_text(python_code(any_result.model, 7) + "print(predicted.shape)\n")
+    done = subprocess.run([sys.executable, "use.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"(7, {len(any_result.model.output_names)})"
+
+
+def test_names_cannot_leave_the_comment_they_stand_in():
+    result = duffing_result(names=("y\nimport os", "u"), methods=False)
+    lines = python_code(result.model, 3).splitlines()
+    assert not any(line.startswith("import os") for line in lines)
+
+
+def test_c_is_offered_only_where_the_model_can_be_written_so(small_result, monkeypatch):
+    monkeypatch.setattr(type(small_result.model), "to_c", lambda self, folder: None, raising=False)
+    assert c_code(small_result.model) == "koopsieve export model.npz --to c --out model_c\n"
+    assert "--to c --out model_c" in render_report(small_result)
+    monkeypatch.undo()
+    if not hasattr(small_result.model, "to_c"):
+        assert c_code(small_result.model) == ""
+        assert "--to c" not in render_report(small_result)

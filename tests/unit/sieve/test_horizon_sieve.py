@@ -13,19 +13,20 @@ from koopsieve._types import KoopsieveError
 from koopsieve.dictionary import Function
 from koopsieve.identify.estimate import Status
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor
-from koopsieve.sieve.horizon.posterior import (
-    _solved,
-    first_posterior,
-    newcomers,
-    settle_weights,
-    with_newcomer,
-)
+from koopsieve.sieve.horizon.posterior import first_posterior, newcomers, settle_weights, solved, with_newcomer
 from koopsieve.sieve.horizon.problem import JITTER, horizon_problem
-from koopsieve.sieve.horizon.removal import removal_gains, without, without_least
+from koopsieve.sieve.horizon.removal import removal_gains, removal_growth, without, without_least
 from koopsieve.sieve.horizon.search import FlagSearch
 from tests.reference.literal_horizon import bound_of_target, direct_data, residual
 
 SHAPES = (1e-3, 1e-10, 1e-3, 1e-6)
+PRIOR = SpikeSlabPrior()
+
+
+def prior_of(problem, always=0):
+    """Return the default prior with even odds, the first observables always in."""
+    prior = PRIOR.flat().on(tuple(f"o{i}" for i in range(problem.observables)), rows=0)
+    return replace(prior, log_odds=np.where(np.arange(problem.observables) < always, np.inf, prior.log_odds))
 
 
 def waves(x, number):
@@ -74,7 +75,7 @@ def planted(seed, candidates=12, active=3, rows=300, horizons=(1, 4), outputs=2,
     drive = tuple(f"u{j}" for j in range(inputs))
     ahead = HorizonStatistics(factor, names, drive, names[:outputs], horizons)
     one_step = TriangularFactor.empty(candidates + inputs, candidates)
-    return RegressionStatistics(one_step, names, drive, ahead), set(support.tolist())
+    return RegressionStatistics(one_step, names, drive, ahead, tuple(range(outputs))), set(support.tolist())
 
 
 @pytest.mark.parametrize("inputs", [0, 1, 2])
@@ -102,7 +103,7 @@ def test_the_bound_is_the_sum_of_its_terms():
     phi = candidates(4).fit(data)
     problem = horizon_problem(compress(data, phi, horizons=(1, 3)), emphasis=1.0)
     kept = np.array([0, 1, 4])
-    posterior = first_posterior(problem, SHAPES, kept, 3)
+    posterior = first_posterior(problem, prior_of(problem), kept, 3)
     lifted = phi(data.states[0])
     scale = np.sqrt(np.mean(lifted[:117] ** 2, axis=0))
     expected = 0.0
@@ -122,40 +123,87 @@ def test_the_bound_is_the_sum_of_its_terms():
 def test_updates_of_a_set_never_lower_its_bound(seed, inputs):
     stats, _ = planted(seed, inputs=inputs)
     problem = horizon_problem(stats, 0.5)
-    posterior = first_posterior(problem, SHAPES, np.arange(6), 1)
+    prior = prior_of(problem)
+    posterior = first_posterior(problem, prior, np.arange(6), 1)
     for _ in range(8):
-        again = settle_weights(problem, SHAPES, posterior, 1)
+        again = settle_weights(problem, prior, posterior, 1)
         assert again.evidence >= posterior.evidence - 1e-9 * abs(posterior.evidence)
         posterior = again
 
 
 def test_taking_out_and_putting_in_are_exact_given_the_precisions():
     problem = horizon_problem(statistics(), 0.5)
-    full = first_posterior(problem, SHAPES, np.array([0, 1, 3, 5, 8]), 3)
+    prior = prior_of(problem)
+    full = first_posterior(problem, prior, np.array([0, 1, 3, 5, 8]), 3)
     fewer = without(full, 2)
-    solved = _solved(problem, SHAPES, fewer.kept, fewer.alpha, fewer.rho)
-    np.testing.assert_allclose(fewer.mean, solved.mean, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(fewer.covariance, solved.covariance, rtol=1e-6, atol=1e-12)
-    more = with_newcomer(full, newcomers(problem, SHAPES, full), 4)
-    solved = _solved(problem, SHAPES, more.kept, more.alpha, more.rho)
-    np.testing.assert_allclose(more.mean, solved.mean, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(more.covariance, solved.covariance, rtol=1e-6, atol=1e-12)
+    direct = solved(problem, prior, fewer.kept, fewer.alpha, fewer.rho)
+    np.testing.assert_allclose(fewer.mean, direct.mean, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(fewer.covariance, direct.covariance, rtol=1e-6, atol=1e-12)
+    more = with_newcomer(full, newcomers(problem, prior, full), 4)
+    direct = solved(problem, prior, more.kept, more.alpha, more.rho)
+    np.testing.assert_allclose(more.mean, direct.mean, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(more.covariance, direct.covariance, rtol=1e-6, atol=1e-12)
+
+
+def log_marginal(problem, t, kept, alpha, rho):
+    """Return log p(t | α, ρ) with the weights integrated over, up to what does not depend on the set."""
+    G, b = problem.gram[problem.group[t]][np.ix_(kept, kept)], problem.projected[t, kept]
+    precision = rho * G + np.diag(alpha)
+    fit = rho**2 * b @ np.linalg.solve(precision, b)
+    return 0.5 * (np.sum(np.log(alpha)) - np.linalg.slogdet(precision)[1] + fit)
+
+
+def slab_at(alpha, mean, variance):
+    """Return the slab's part of the bound when the precision of the weight is known."""
+    return 0.5 * (1 + np.log(alpha * variance) - alpha * (mean**2 + variance))
+
+
+def test_growths_are_those_of_the_marginal_likelihood():
+    """At known precisions one observable more or fewer changes log p(t) by −½ρ·growth and the slab's part."""
+    problem = horizon_problem(statistics(), 0.5)
+    full = first_posterior(problem, prior_of(problem), np.array([0, 1, 3, 5, 8]), 3)
+    new = newcomers(problem, prior_of(problem), full)
+    growth = removal_growth(full.mean, full.variance, full.alpha, full.rho[:, None])
+    for t in range(len(problem.power)):
+        rho, whole = full.rho[t], log_marginal(problem, t, full.kept, full.alpha[t], full.rho[t])
+        for k in range(len(full.kept)):
+            less = log_marginal(problem, t, np.delete(full.kept, k), np.delete(full.alpha[t], k), rho)
+            slab = slab_at(full.alpha[t, k], full.mean[t, k], full.variance[t, k])
+            np.testing.assert_allclose(-0.5 * rho * growth[t, k] - slab, less - whole, rtol=1e-6, atol=1e-6)
+        for j in (2, 4, 9):
+            more = log_marginal(problem, t, np.append(full.kept, j), np.append(full.alpha[t], new.alpha[t, j]), rho)
+            slab = slab_at(new.alpha[t, j], new.mean[t, j], new.variance[t, j])
+            np.testing.assert_allclose(-0.5 * rho * new.growth[t, j] + slab, more - whole, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gains_are_nearly_what_the_bound_changes_by_once_everything_has_settled(seed):
+    stats, _ = planted(seed, noise=0.5)
+    problem = horizon_problem(stats, 0.5)
+    prior, kept = prior_of(problem), np.arange(8)
+    full = first_posterior(problem, prior, kept, 100)
+    removed = removal_gains(problem, prior, full)
+    added = newcomers(problem, prior, full).gains[8:]
+    fewer = [first_posterior(problem, prior, np.delete(kept, k), 100).evidence - full.evidence for k in range(8)]
+    more = [first_posterior(problem, prior, np.append(kept, j), 100).evidence - full.evidence for j in range(8, 12)]
+    np.testing.assert_allclose(removed, fewer, rtol=0.1, atol=0.8)
+    np.testing.assert_allclose(added, more, rtol=0.1, atol=1.2)
+    assert np.all((removed > 0) == (np.array(fewer) > 0))
 
 
 def test_a_run_of_removals_is_one_removal_after_another():
     problem = horizon_problem(statistics(), 0.5)
-    full = first_posterior(problem, SHAPES, np.arange(problem.observables), 4)
-    odds = np.zeros(problem.observables)
-    odds[:2] = np.inf  # the outputs stay
+    prior = prior_of(problem, always=2)  # the outputs stay
+    full = first_posterior(problem, prior, np.arange(problem.observables), 4)
     step_by_step = full
     for _ in range(3):
-        gains = removal_gains(problem, SHAPES, step_by_step) - odds[step_by_step.kept]
+        gains = removal_gains(problem, prior, step_by_step) - prior.log_odds[step_by_step.kept]
         step_by_step = without(step_by_step, int(np.argmax(gains)))
-    at_once = without_least(problem, SHAPES, full, odds, 3, -np.inf)
+    at_once = without_least(problem, prior, full, 3, -np.inf)
     assert at_once.kept.tolist() == step_by_step.kept.tolist()
     for name in ("mean", "covariance", "alpha", "squared_error"):
         np.testing.assert_allclose(getattr(at_once, name), getattr(step_by_step, name), rtol=1e-7, atol=1e-12)
-    assert without_least(problem, SHAPES, full, odds, 3, np.inf) is full
+    assert without_least(problem, prior, full, 3, np.inf) is full
 
 
 @given(seed=st.integers(0, 10**6), inputs=st.integers(0, 2))
@@ -180,7 +228,7 @@ def test_the_set_of_each_size_is_the_best_of_all_sets(seed, inputs):
     for found in sieve.sizes(stats, [3, 4, 5]):
         best = max(
             (
-                first_posterior(problem, SHAPES, np.array([0, 1, *rest]), 40)
+                first_posterior(problem, prior_of(problem), np.array([0, 1, *rest]), 40)
                 for rest in combinations(range(2, 10), found.size - 2)
             ),
             key=lambda posterior: posterior.evidence,
@@ -217,7 +265,8 @@ def test_permuting_the_dictionary_permutes_the_answer(seed):
     names = tuple(ahead.observables[i] for i in order)
     turned = replace(ahead, factor=ahead.factor.select(columns, np.arange(ahead.factor.S.shape[1])), observables=names)
     before = HorizonSieve().identify(stats)
-    after = HorizonSieve().identify(replace(stats, ahead=turned, observables=names))
+    outputs = tuple(np.flatnonzero(order < 2).tolist())
+    after = HorizonSieve().identify(replace(stats, ahead=turned, observables=names, outputs=outputs))
     assert set(before.retained_names) == set(after.retained_names)
     np.testing.assert_allclose(before.inclusion[order], after.inclusion, atol=1e-6)
 
@@ -258,7 +307,7 @@ def test_an_emphasis_weights_horizons_and_averages_one():
 
 
 def test_the_search_says_when_it_ran_out_of_moves():
-    found = HorizonSieve(max_moves=1).identify(statistics())
+    found = HorizonSieve(max_sweeps=1).identify(statistics())
     assert found.status is Status.MAX_SWEEPS
 
 
@@ -277,7 +326,10 @@ def test_one_step_statistics_are_refused_with_the_way_out():
         HorizonSieve().identify(compress(data, candidates().fit(data)))
 
 
-@pytest.mark.parametrize("wrong", [{"emphasis": np.nan}, {"rounds": 0}, {"tries": 0}, {"exchanges": -1}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"emphasis": np.nan}, {"weight_sweeps": 0}, {"max_newcomers": 0}, {"max_exchanges": -1}, {"max_sweeps": 0}],
+)
 def test_settings_that_cannot_be_meant_are_refused(wrong):
     with pytest.raises(KoopsieveError, match=next(iter(wrong))):
         HorizonSieve(**wrong)
@@ -285,7 +337,5 @@ def test_settings_that_cannot_be_meant_are_refused(wrong):
 
 def test_a_search_holds_no_state():
     problem = horizon_problem(statistics(), 0.5)
-    log_odds = np.full(10, -3.0)
-    log_odds[:2] = np.inf
-    search = FlagSearch(problem, SHAPES, log_odds, 2, 5, 10)
+    search = FlagSearch(problem, prior_of(problem, always=2), 2, 5, 10)
     assert search.climb(search.dense(), 100)[1] == search.climb(search.dense(), 100)[1]

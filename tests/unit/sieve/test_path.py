@@ -71,7 +71,7 @@ def test_the_choice_is_the_smallest_as_good_as_the_best(path):
         """Mean difference to the best row, less one standard error of that difference, by hand."""
         best = rows[rows.mean(axis=1).argmin()]
         error = [np.std(row - best, ddof=1) / np.sqrt(count) for row in rows]
-        return (rows - best).mean(axis=1) - np.clip(error, 0.05, np.std(best, ddof=1) / np.sqrt(count))
+        return (rows - best).mean(axis=1) - np.maximum(np.minimum(error, np.std(best, ddof=1) / np.sqrt(count)), 0.05)
 
     good = worse(logs.mean(axis=1)) <= 0
     for h in range(3):

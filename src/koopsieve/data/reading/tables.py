@@ -6,15 +6,14 @@ Parquet or named arrays, so a table may as well be one batch of a larger set.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data.clock import Clock
 from koopsieve.data.episodes import Episode, make_episode
-from koopsieve.data.reading.columns import episode_codes, numbers, seconds
+from koopsieve.data.reading.columns import clock_of, episode_runs, matrix, seconds
 from koopsieve.data.signals import check_names
 
 if TYPE_CHECKING:
@@ -94,39 +93,50 @@ def episodes_from_table(table: pa.Table, columns: Columns, source: str = "the fr
         How to call the table in messages.
     """
     _check_table(table, columns, source)
-    states = _matrix(table, columns.states, source)
-    inputs = _matrix(table, columns.inputs, source)
-    times = None if columns.time is None else seconds(table.column(columns.time), columns.time, source)
-    return [
-        make_episode(label, states[a:b], inputs[a:b], None if times is None else times[a:b])
-        for label, a, b in _episode_rows(table, columns.episode, source)
-    ]
+    clock = Clock() if columns.time is None else clock_of(table, columns.time)
+    runs = list(runs_of(table, columns, clock, source))
+    _refuse_torn(runs, columns.episode, source)
+    return [make_episode(run.label, run.states, run.inputs, run.times, clock) for run in runs]
 
 
-def _matrix(table: pa.Table, names: Sequence[str], source: str) -> FloatArray:
-    matrix = np.empty((table.num_rows, len(names)))
-    for j, name in enumerate(names):
-        matrix[:, j] = numbers(table.column(name), name, source)
-    return matrix
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Consecutive rows of one episode out of one table; `first` is the number of the first of them there."""
+
+    episode: Any
+    label: str
+    first: int
+    states: FloatArray
+    inputs: FloatArray
+    times: FloatArray | None
 
 
-def _episode_rows(table: pa.Table, episode: str | None, source: str) -> list[tuple[str, int, int]]:
-    """Return label, first row and row after the last of every episode, in order of appearance."""
-    if episode is None:
-        return [(source, 0, table.num_rows)]
-    ids = table.column(episode)
-    codes = episode_codes(ids, episode, source)
-    starts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist()]
-    rows: dict[int, tuple[str, int, int]] = {}
-    for start, stop in zip(starts, [*starts[1:], len(codes)], strict=True):
-        label = f"episode {ids[start].as_py()!r}"
-        if codes[start] in rows:
+def runs_of(
+    table: pa.Table | pa.RecordBatch, columns: Columns, clock: Clock, source: str, first: int = 0
+) -> Iterator[Run]:
+    """Yield the rows of a table, or of one batch of a larger one that starts at row `first`, episode by episode."""
+    states, inputs = (matrix(table, names, source) for names in (columns.states, columns.inputs))
+    times = None if columns.time is None else seconds(table, columns.time, clock, source, first)
+    if columns.episode is None:
+        parts: Iterable[tuple[Any, int, int]] = [(source, 0, table.num_rows)]
+    else:
+        parts = episode_runs(table, columns.episode, source, first)
+    for episode, a, b in parts:
+        label = source if columns.episode is None else f"episode {episode!r}"
+        yield Run(episode, label, first + a, states[a:b], inputs[a:b], None if times is None else times[a:b])
+
+
+def _refuse_torn(runs: Sequence[Run], episode: str | None, source: str) -> None:
+    """Refuse an episode whose rows stand in two places."""
+    last: dict[Any, Run] = {}
+    for run in runs:
+        if run.episode in last:
+            end = last[run.episode].first + len(last[run.episode].states) - 1
             raise KoopsieveError(
-                f"The rows of {label} are not together: they end at row {rows[codes[start]][2] - 1} of {source} and go "
-                f"on at row {start}. Sort by {episode!r}, keeping the order within each episode, or use other names."
+                f"The rows of {run.label} are not together: they end at row {end} of {source} and go on at row "
+                f"{run.first}. Sort by {episode!r}, keeping the order within each episode, or use other names."
             )
-        rows[codes[start]] = (label, start, stop)
-    return list(rows.values())
+        last[run.episode] = run
 
 
 def _check_table(table: pa.Table, columns: Columns, source: str) -> None:

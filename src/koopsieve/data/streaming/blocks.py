@@ -1,6 +1,6 @@
-"""How data too large for memory arrive: pieces of episodes, each block by block.
+"""How data too large for memory arrive: episodes or stretches of them, each block by block.
 
-An `Origin` is where pieces come from (arrays on disk, tables, a user's iterator). It can be divided into parts that
+An `Origin` is where blocks come from (arrays on disk, tables, a user's iterator). It can be divided into parts that
 different workers read by themselves. A part that ends in the middle of an episode goes on with a few more samples, the
 context, for which it does not answer: delays and targets several steps ahead stay exact across every border.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from koopsieve._types import FloatArray
+from koopsieve.data.streaming.places import Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,29 +24,19 @@ class Block:
     states : array, shape (rows, n)
     inputs : array, shape (rows, l)
         Row k acts between sample k and k+1; the block that ends an episode may have one row fewer.
+    places : Places
+        How to call the samples in messages.
     answered : bool
         Whether the transitions that start here count, or the samples are context for those before.
     """
 
     states: FloatArray
     inputs: FloatArray
+    places: Places
     answered: bool = True
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """An episode or a stretch of one; its blocks follow one another and can be read once.
-
-    Parameters
-    ----------
-    label : str
-        How to call it in messages.
-    blocks : iterator of Block
-        Answered blocks first, then context.
-    """
-
-    label: str
-    blocks: Iterator[Block]
+Piece = Iterator[Block]  # an episode or a stretch of one: blocks that follow one another, answered ones first
 
 
 class Readable(Protocol):

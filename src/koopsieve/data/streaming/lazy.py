@@ -1,17 +1,8 @@
-"""Reading a slice of something that is not in memory yet: a memory map, Zarr, HDF5, or a Dask collection."""
+"""Dask collections: computed where they are needed, on a worker too."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
-
-from koopsieve._types import FloatArray
-
-
-def read(values: Any) -> FloatArray:
-    """Return a slice of anything as a float64 array."""
-    return np.asarray(compute(values), dtype=float)
 
 
 def compute(values: Any) -> Any:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from koopsieve._types import KoopsieveError
-from koopsieve.data.reading.clock import clock_of
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data.clock import Clock
+from koopsieve.data.reading.columns import clock_of, seconds
 from koopsieve.data.reading.tables import Columns, check_columns
 from koopsieve.data.streaming.lazy import compute
-from koopsieve.data.streaming.table_streams import Tables
+from koopsieve.data.streaming.tables import Tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +32,7 @@ class RowGroup:
     source: str
     group: int
     rows: int
+    first: int
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows, decoding no more than needed at a time."""
@@ -48,6 +53,7 @@ class Partition:
     source: str
     frame: Any
     rows: None = None
+    first: int = 0
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """Compute the partition and yield its rows."""
@@ -72,7 +78,7 @@ def dask_tables(frame: Any, columns: Columns, dt: float) -> Tables:
         )
     check_columns(list(frame.columns), columns)
     parts = tuple(Partition(f"partition {i}", frame.get_partition(i)) for i in range(frame.npartitions))
-    return Tables(parts, columns, dt, 0, 0, len(parts))
+    return Tables(parts, columns, dt, Clock(), 0, len(parts))
 
 
 def _listed(files: Any) -> list[Path]:
@@ -113,8 +119,9 @@ def _row_groups(paths: Sequence[Path], columns: Columns) -> tuple[RowGroup, ...]
                     f"Column {name!r} has another type in {path} than in the files before it. Expected "
                     f"{expected[name]} as in {paths[0]}, got {kind}. Write all files with one schema."
                 )
-        groups = range(metadata.num_row_groups)
-        tables += [RowGroup(str(path), i, metadata.row_group(i).num_rows) for i in groups]
+        counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+        starts = accumulate(counts, initial=0)
+        tables += [RowGroup(str(path), i, *both) for i, both in enumerate(zip(counts, starts, strict=False))]
     if sum(table.rows for table in tables) == 0:
         raise KoopsieveError(f"There are no rows in {paths[0]}{' and the other files' if len(paths) > 1 else ''}.")
     return tuple(table for table in tables if table.rows)
@@ -122,12 +129,20 @@ def _row_groups(paths: Sequence[Path], columns: Columns) -> tuple[RowGroup, ...]
 
 def _in_order(tables: tuple[RowGroup, ...], columns: Columns, dt: float | None) -> Tables:
     marks = Columns((), (), columns.episode, columns.time)
-    start, step = 0, 1.0
+    clock, step = Clock(), 1.0
     if columns.time is not None:
         batch = next(tables[0].batches(marks.wanted, _SCAN_ROWS))
-        start, step = clock_of(batch, columns.time, tables[0].source)
-    found = Tables(tables, columns, dt or step, start, 0, len(tables))
+        clock = clock_of(batch, columns.time)
+        step = _median_step(seconds(batch, columns.time, clock, tables[0].source), columns.time, tables[0].source)
+    found = Tables(tables, columns, step if dt is None else dt, clock, 0, len(tables))
     for piece in replace(found, columns=marks).pieces(_SCAN_ROWS) if marks.wanted else ():
-        for _ in piece.blocks:
+        for _ in piece:
             pass
     return found
+
+
+def _median_step(times: FloatArray, time: str, source: str) -> float:
+    steps = np.diff(times)
+    if not (steps.size and np.median(steps) > 0):
+        raise KoopsieveError(f"Time {time!r} does not increase in {source}. Sort the rows, or leave time= out.")
+    return float(np.median(steps))

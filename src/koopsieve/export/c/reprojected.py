@@ -16,8 +16,9 @@ def reprojected_source(model: Predictor, step: ReprojectedStep, sizes: Sizes, na
         [
             "\n",
             table("coefficient", np.ascontiguousarray(step.coef.T)),
-            table("box", step.box),
-            _held(sizes),
+            table("bounds", step.bounds),
+            _point(sizes),
+            _predicted(sizes),
             _terms(model, sizes),
             _start(sizes, name),
             _step(sizes, name),
@@ -28,20 +29,29 @@ def reprojected_source(model: Predictor, step: ReprojectedStep, sizes: Sizes, na
     )
 
 
-def _held(sizes: Sizes) -> str:
+def _point(sizes: Sizes) -> str:
     inputs = f"    for (int i = 0; i < {sizes.inputs}; i++)\n        point[{sizes.states} + i] = input[i];\n"
     return f"""
-/* State and input, held to the box around the data that the model was learned from. */
-static void held(const double *state, const double *input, double *point)
+static void join(const double *state, const double *input, double *point)
 {{
 {"" if sizes.inputs else unused("input")}    for (int i = 0; i < {sizes.states}; i++)
         point[i] = state[i];
-{inputs if sizes.inputs else ""}    for (int i = 0; i < {sizes.states + sizes.inputs}; i++) {{
-        if (point[i] < box[0][i])
-            point[i] = box[0][i];
-        else if (point[i] > box[1][i])
-            point[i] = box[1][i];
-    }}
+{inputs if sizes.inputs else ""}}}
+"""
+
+
+def _predicted(sizes: Sizes) -> str:
+    return f"""
+/* One output of a step; it is held within bounds, and `free_to_move` says whether they let it be. */
+static double predicted(const double *term, int i, int *free_to_move)
+{{
+    double sum = 0.0;
+    for (int j = 0; j < {sizes.terms}; j++)
+        sum += coefficient[i][j] * term[j];
+    *free_to_move = sum >= bounds[0][i] && sum <= bounds[1][i];
+    if (sum < bounds[0][i])
+        return bounds[0][i];
+    return sum > bounds[1][i] ? bounds[1][i] : sum;
 }}
 """
 
@@ -74,13 +84,11 @@ def _step(sizes: Sizes, name: str) -> str:
 void {name}_step(const double *carried, const double *input, double *next)
 {{
     double point[{sizes.states + sizes.inputs}], term[{sizes.terms}], output[{sizes.outputs}];
-    held(carried, input, point);
+    int free_to_move;
+    join(carried, input, point);
     evaluate(point, term);
-    for (int i = 0; i < {sizes.outputs}; i++) {{
-        output[i] = 0.0;
-        for (int j = 0; j < {sizes.terms}; j++)
-            output[i] += coefficient[i][j] * term[j];
-    }}
+    for (int i = 0; i < {sizes.outputs}; i++)
+        output[i] = predicted(term, i, &free_to_move);
     for (int i = 0; i < {sizes.states}; i++)
         next[i] = carried[i];
     {name}_shift(next, output, input);
@@ -111,35 +119,28 @@ def _linearise(model: Predictor, sizes: Sizes, name: str) -> str:
     n, width, points = sizes.states, sizes.inputs, sizes.states + sizes.inputs
     to_b = f"""        for (int j = 0; j < {width}; j++) {{
             b[i * {width} + j] = slope[{n} + j];
-            value -= slope[{n} + j] * input[j];
+            offset[i] -= slope[{n} + j] * input[j];
         }}
 """
     return f"""{_shift_tables(model, sizes)}
 void {name}_linearise(const double *carried, const double *input, double *a, double *b, double *offset)
 {{
     double point[{points}], term[{sizes.terms}];
-    held(carried, input, point);
+    int free_to_move;
+    join(carried, input, point);
     evaluate(point, term);
 {cleared(sizes)}    for (int i = 0; i < {sizes.outputs}; i++) {{
-        double slope[{points}] = {{0}}, value = 0.0;
-        add_slopes(point, coefficient[i], slope);
-        for (int j = 0; j < {points}; j++) /* a coordinate that is held back changes nothing */
-            if (point[j] != {_given(n, width)})
-                slope[j] = 0.0;
-        for (int j = 0; j < {sizes.terms}; j++)
-            value += coefficient[i][j] * term[j];
+        double slope[{points}] = {{0}};
+        offset[i] = predicted(term, i, &free_to_move);
+        if (free_to_move)
+            add_slopes(point, coefficient[i], slope);
         for (int j = 0; j < {n}; j++) {{
             a[i * {n} + j] = slope[j];
-            value -= slope[j] * carried[j];
+            offset[i] -= slope[j] * carried[j];
         }}
-{to_b if width else ""}        offset[i] = value;
-    }}
+{to_b if width else ""}    }}
 {_unit_rows(sizes)}}}
 """
-
-
-def _given(n: int, width: int) -> str:
-    return f"(j < {n} ? carried[j] : input[j - {n}])" if width else "carried[j]"
 
 
 def _shift_tables(model: Predictor, sizes: Sizes) -> str:

@@ -74,8 +74,9 @@ def _range(model: Predictor) -> tuple[FloatArray, FloatArray]:
     low, high = -np.ones(n + width), np.ones(n + width)
     step = step_of(model)
     if isinstance(step, ReprojectedStep):
-        middle, half = step.box.mean(axis=0), np.ptp(step.box, axis=0) / 2
-        return middle - 0.5 * half, middle + 0.5 * half
+        region = model.arrays()["region"]
+        beyond = 0.2 * np.ptp(region, axis=0)
+        return region[0] - beyond, region[1] + beyond
     for family in model.dictionary.families:
         if isinstance(family, Kernels):
             centers = family.centers * family.scale
@@ -103,7 +104,7 @@ def step_size(model: Predictor, carried: FloatArray, inputs: FloatArray) -> floa
     if isinstance(step, LiftedStep):
         products = np.einsum("pk,kij,pj->pi", u[:, : len(step.N)], np.abs(step.N), z)
         return _largest(z @ np.abs(step.A).T + u @ np.abs(step.B).T + products)
-    points = np.clip(np.hstack([carried, inputs]), *step.box)
+    points = np.hstack([carried, inputs])
     return max(_largest(np.abs(model.dictionary.evaluate(points)) @ np.abs(step.coef)), _largest(z))
 
 
@@ -112,7 +113,7 @@ def _linearised(model: Predictor, carried: FloatArray, inputs: FloatArray) -> Ex
     flat = np.hstack([found.A.reshape(POINTS, -1), found.B.reshape(POINTS, -1), found.offset])
     size = max(_largest(flat), step_size(model, carried, inputs))
     if isinstance(step, ReprojectedStep):
-        points = np.clip(np.hstack([carried, inputs]), *step.box)
+        points = np.hstack([carried, inputs])
         slopes = np.abs(model.dictionary.gradient(points))
         size = max(size, _largest(np.einsum("ptd,tc->pcd", slopes, np.abs(step.coef))))
     return Expected(flat, size)

@@ -82,8 +82,8 @@ class ControlLaw:
         if state.situation is None or self.problem.same_at_every_step:
             planned = ControlState(u, np.tile(u, (len(state.plan), 1)), situation)
         else:
-            followed = state.path is not None and np.isfinite(state.path).all()
-            planned = ControlState(u, _shifted(state.plan), situation, _shifted(state.path) if followed else None)
+            path = None if state.path is None or not np.isfinite(state.path).all() else _shifted(state.path)
+            planned = ControlState(u, _shifted(state.plan), situation, path)
         for _ in range(self._repetitions(state)):
             planned = self._improved(situation, planned, u, reference)
         return planned

@@ -58,11 +58,10 @@ def _lifted_step(model: Predictor, step: LiftedStep) -> tuple[Any, Any, Any]:
 def _reprojected_step(model: Predictor, step: ReprojectedStep) -> tuple[Any, Any, Any]:
     n, width = len(model.signals.state_names), len(model.signals.inputs)
     carried, inputs = casadi.SX.sym("carried", n), casadi.SX.sym("input", width)
-    given = casadi.vertcat(carried, inputs)
-    point = casadi.fmin(casadi.fmax(given, casadi.DM(step.box[0])), casadi.DM(step.box[1]))
-    phi = model.dictionary
-    terms = casadi.vertcat(_stacked(phi.families, point[:n]), _stacked(phi.drive_families, point))
-    outputs = casadi.mtimes(casadi.DM(step.coef.T), terms)
+    given, phi = casadi.vertcat(carried, inputs), model.dictionary
+    terms = casadi.vertcat(_stacked(phi.families, carried), _stacked(phi.drive_families, given))
+    predicted = casadi.mtimes(casadi.DM(step.coef.T), terms)
+    outputs = casadi.fmin(casadi.fmax(predicted, casadi.DM(step.bounds[0])), casadi.DM(step.bounds[1]))
     sources = model.signals.embedding.shift_sources(len(model.signals.outputs), width)
     copies = [given[int(source)] for source in sources[len(model.signals.outputs) :]]
     return carried, inputs, casadi.vertcat(outputs, *copies)

@@ -14,7 +14,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.identify.linalg.standardise import StandardProblem
 
-CACHE = 1 << 17  # numbers per stack
+CACHE = 1 << 17  # numbers per stack: what the processor's cache holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +50,15 @@ class Batch:
         return index
 
     @cached_property
-    def framed(self) -> IndexArray:
-        """`index` with one more than the last regressor in the padding: the zeros of `StandardProblem.framed_gram`."""
+    def padded(self) -> IndexArray:
+        """`index` with one more than the last regressor in the padding: the zeros of `StandardProblem.padded_gram`."""
         return self.index if self.full else np.where(self.real, self.index, len(self.problem.gram))
 
     @cached_property
     def gram(self) -> FloatArray:
         """G over the active regressors, shape (n, k, k), but for its diagonal; zero in the padding."""
-        flat = self.framed[:, :, None] * (len(self.problem.gram) + 1) + self.framed[:, None, :]  # faster than two
-        gram: FloatArray = self.problem.framed_gram.take(flat)
+        flat = self.padded[:, :, None] * (len(self.problem.gram) + 1) + self.padded[:, None, :]  # faster than two
+        gram: FloatArray = self.problem.padded_gram.take(flat)
         return gram
 
     def system(self, ridge: FloatArray) -> FloatArray:
@@ -66,10 +66,6 @@ class Batch:
         diagonal = self.problem.energy[self.index] + ridge
         np.einsum("nkk->nk", self.gram)[:] = diagonal if self.full else np.where(self.real, diagonal, 1.0)
         return self.gram
-
-    def only(self, number: int) -> Batch:
-        """Return the batch of one of the targets."""
-        return Batch(self.problem, self.targets[[number]], self.places[[number]], self.real[[number]])
 
     def gather(self, values: FloatArray, padding: float) -> FloatArray:
         """Return the entries of a (regressors, targets) array that belong to the active regressors, shape (n, k)."""
@@ -85,18 +81,18 @@ class Batch:
 
     def gram_rows(self) -> FloatArray:
         """Return the active regressors' rows of G, shape (n, k, p); zero in the padding."""
-        rows: FloatArray = self.problem.framed_gram[:, :-1][self.framed]
+        rows: FloatArray = self.problem.padded_gram[:, :-1][self.padded]
         return rows
 
     def later(self, k: int) -> FloatArray:
         """Return G between each target's k-th active regressor and those after it, shape (·, n)."""
         row = self._columns[k] * (len(self.problem.gram) + 1)
-        later: FloatArray = self.problem.framed_gram.take(self._columns[k + 1 :] + row)
+        later: FloatArray = self.problem.padded_gram.take(self._columns[k + 1 :] + row)
         return later
 
     @cached_property
     def _columns(self) -> IndexArray:
-        return np.ascontiguousarray(self.framed.T)
+        return np.ascontiguousarray(self.padded.T)
 
 
 def batches(

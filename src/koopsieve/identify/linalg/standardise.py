@@ -1,7 +1,7 @@
-"""Standard units: every column of the design and every target brought to unit mean square before inference.
+"""Standard units: every column of the design and every target brought to unit mean square before inference (D1).
 
 Comes in: regression statistics in the data's own units. Goes out: the same problem with ‖φ_i‖² = ‖t_j‖² = rows, and the
-way back. Priors and thresholds then mean the same for metres and for millimetres.
+way back (D2). Priors and thresholds then mean the same for metres and for millimetres.
 
 Arrays over regressors and targets lie in memory target by target (Fortran order), as they are worked on.
 """
@@ -18,7 +18,7 @@ from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
 NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
-SMALL = 1 << 13  # weights up to which looking for zeros costs more than multiplying them
+MAX_DENSE_WEIGHTS = 1 << 13  # up to so many weights, looking for zeros costs more than multiplying them
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +49,12 @@ class StandardProblem:
         return gram
 
     @cached_property
-    def framed_gram(self) -> FloatArray:
+    def padded_gram(self) -> FloatArray:
         """G with a row and a column of zeros after the last."""
         return np.pad(self.gram, (0, 1))
 
     @cached_property
-    def _turned(self) -> FloatArray:
+    def _transposed(self) -> FloatArray:
         """Rᵀ, row by row in memory."""
         return np.ascontiguousarray(self.R.T)
 
@@ -77,10 +77,10 @@ class StandardProblem:
         return projected
 
     @property
-    def silent(self) -> BoolArray:
+    def zero_target(self) -> BoolArray:
         """True for targets that are zero throughout."""
-        silent: BoolArray = self.target_energy == 0
-        return silent
+        zero: BoolArray = self.target_energy == 0
+        return zero
 
     @property
     def floor(self) -> float:
@@ -93,14 +93,14 @@ class StandardProblem:
 
     def gap(self, w: FloatArray) -> FloatArray:
         """Return S − Rw: the part of the residual that the design can still see."""
-        return self.S - _product(w, self._turned)
+        return self.S - _product(w, self._transposed)
 
     def correlation(self, w: FloatArray) -> FloatArray:
         """Return Φᵀ(T − Φw)."""
         return self.projected - _product(w, self.gram)  # symmetric, so its own transpose
 
     def squared_residual(self, w: FloatArray) -> FloatArray:
-        """Return ‖t − Φw‖² per target, through R and never through the Gram matrix."""
+        """Return ‖t − Φw‖² per target, through R and never through the Gram matrix: (D3)."""
         gap = self.gap(w)
         squared: FloatArray = np.einsum("ij,ij->j", gap, gap) + self.leftover
         return squared
@@ -112,7 +112,7 @@ class StandardProblem:
         smaller = StandardProblem(
             self.R, self.S[:, targets], self.leftover[targets], self.rows, self.column_scale, self.target_scale[targets]
         )
-        for shared in ("gram", "framed_gram", "energy", "_turned"):
+        for shared in ("gram", "padded_gram", "energy", "_transposed"):
             if shared in self.__dict__:
                 smaller.__dict__[shared] = self.__dict__[shared]
         if "projected" in self.__dict__:
@@ -120,7 +120,7 @@ class StandardProblem:
         return smaller
 
     def original_coef(self, w: FloatArray) -> FloatArray:
-        """Map weights from standard units back to the data's own."""
+        """Map weights from standard units back to the data's own: (D2)."""
         coef: FloatArray = w * (self.target_scale / self.column_scale[:, None])
         return coef
 
@@ -143,7 +143,7 @@ def standardise(statistics: RegressionStatistics | TriangularFactor) -> Standard
 def _product(w: FloatArray, matrix: FloatArray) -> FloatArray:
     """Return (wᵀ·matrix)ᵀ; a w that is mostly zeros is multiplied as such."""
     flat = w.T.ravel()
-    if w.size < SMALL or len(places := np.flatnonzero(flat != 0)) > 0.1 * w.size:
+    if w.size < MAX_DENSE_WEIGHTS or len(places := np.flatnonzero(flat != 0)) > 0.1 * w.size:
         return np.asarray((w.T @ matrix).T, dtype=float)
     target, regressor = np.divmod(places, len(w))
     begins = np.searchsorted(target, np.arange(w.shape[1] + 1))

@@ -1,7 +1,7 @@
 """Method IV, spike and slab: the paper's equations, the bound, the moves that raise it, and where they start."""
 
-from koopsieve.identify.spike_slab.published import PublishedSpikeSlab
+from koopsieve.identify.spike_slab.published import PublishedSpikeSlab, UpdateOrder
 from koopsieve.identify.spike_slab.spike_slab import SpikeSlab
 from koopsieve.identify.spike_slab.starts import Start
 
-__all__ = ["PublishedSpikeSlab", "SpikeSlab", "Start"]
+__all__ = ["PublishedSpikeSlab", "SpikeSlab", "Start", "UpdateOrder"]

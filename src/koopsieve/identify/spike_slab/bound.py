@@ -1,13 +1,14 @@
 """The bound that the default spike and slab raises, the states it is a function of, and the best means and noise.
 
-A state is never changed: each step makes another. `Bound.means` finds all active means at once, `Bound.posterior` gives
-a state its noise, at the exact expected squared error, and the bound that belongs to it.
+A state is never changed: each step makes another. `Bound.means` finds all active means at once (D16),
+`Bound.posterior` gives a state its noise, at the exact expected squared error, and the bound (D10) that belongs
+to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -17,12 +18,13 @@ from koopsieve._types import BoolArray, FloatArray
 from koopsieve.identify.linalg import stacks
 from koopsieve.identify.linalg.batches import Batch, batches
 from koopsieve.identify.linalg.standardise import StandardProblem
-from koopsieve.identify.prior import SpikeSlabPrior
+from koopsieve.identify.prior import ProblemPrior, Slab, SpikeSlabPrior
 from koopsieve.identify.settle import put, take
 from koopsieve.identify.spike_slab import equations
-from koopsieve.identify.spike_slab.elbo import Inside, paired_elbo
+from koopsieve.identify.spike_slab.elbo import Included, paired_elbo
 
-ACTIVE = 1e-3  # regressors less probable than this stay out of the joint solve
+MIN_SOLVED_INCLUSION = 1e-3  # regressors less probable than this stay out of the joint solve
+NEVER_IN = -1e30  # log odds of a regressor that is zero throughout
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +32,8 @@ class Posterior:
     """State of the updates, in standard units.
 
     Mean, variance and probability of each weight; per target the noise precision, the bound, whether exchanges were
-    tried in vain, and what the last sweep changed: the bound (in nats) or a probability, whichever is more.
+    tried without raising the bound since the flags last moved, and what the last sweep changed: the bound (in nats) or
+    a probability, whichever is more.
     """
 
     mu: FloatArray
@@ -38,7 +41,7 @@ class Posterior:
     gamma: FloatArray
     rho: FloatArray
     elbo: FloatArray
-    quiet: BoolArray
+    exchanges_tried: BoolArray
     change: FloatArray
 
     @property
@@ -49,75 +52,75 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """The bound of one problem.
+    """The bound of one problem, a function of the state: (D10)."""
 
-    Parameters
-    ----------
-    prior : SpikeSlabPrior
-        Hyperparameters.
-    log_odds : array, shape (p, 1)
-        Prior log odds of each regressor; inf for those that are always in.
-    """
-
-    prior: SpikeSlabPrior
-    log_odds: FloatArray
+    prior: ProblemPrior
 
     @classmethod
     def of(cls, prior: SpikeSlabPrior, names: tuple[str, ...], problem: StandardProblem) -> Self:
-        """Spell the prior out for the regressors of a problem; a regressor that is zero throughout can never be in."""
-        log_odds = prior.log_odds(names, problem.rows)
-        return cls(prior, np.where((problem.energy > 0) | np.isinf(log_odds), log_odds, -1e30)[:, None])
+        """Write the prior out for the regressors of a problem; one that is zero throughout can never be in."""
+        stated = prior.on(names, problem.rows)
+        possible = (problem.energy > 0) | np.isinf(stated.log_odds)
+        return cls(replace(stated, log_odds=np.where(possible, stated.log_odds, NEVER_IN)))
+
+    @cached_property
+    def slab(self) -> Slab:
+        """The slab for arrays of shape (regressors, targets)."""
+        return self.prior.slab.column
+
+    @cached_property
+    def log_odds(self) -> FloatArray:
+        """Prior log odds, shape (p, 1)."""
+        return self.prior.log_odds[:, None]
 
     def posterior(self, problem: StandardProblem, mu: FloatArray, sigma2: FloatArray, gamma: FloatArray) -> Posterior:
         """Return the state with the noise and the bound that belong to it."""
-        prior, inside = self.prior, Inside.of(gamma, mu, sigma2)
-        rho, error = self.noise(problem, gamma * mu, inside)
-        hyper = (prior.a, prior.b, prior.c, prior.d)
-        elbo = paired_elbo(hyper, *self._flags, problem.rows, error, inside)
+        included = Included.of(gamma, mu, sigma2)
+        rho, error = self.noise(problem, gamma * mu, included)
+        elbo = paired_elbo(self.prior, problem.rows, error, included)
         return Posterior(mu, sigma2, gamma, rho, elbo, np.zeros(len(elbo), dtype=bool), np.full(len(elbo), np.inf))
 
-    def noise(self, problem: StandardProblem, w: FloatArray, inside: Inside) -> tuple[FloatArray, FloatArray]:
-        """Return ρ̂ per target, and the expected squared error that it comes from."""
-        missing = equations.missing_power(problem.energy[inside.regressor], inside.gamma, inside.mu, inside.sigma2)
-        error = problem.squared_residual(w) + inside.total(missing) + problem.floor
+    def noise(self, problem: StandardProblem, w: FloatArray, included: Included) -> tuple[FloatArray, FloatArray]:
+        """Return ρ̂ per target, and the expected squared error that it comes from: (D6), (D7)."""
+        g = problem.energy[included.regressor]
+        excess = equations.excess_error(g, included.gamma, included.mu, included.sigma2)
+        error = problem.squared_residual(w) + included.total(excess) + problem.floor
         a_bar, b_bar = equations.update_noise(self.prior.a, self.prior.b, problem.rows, error)
         return a_bar / b_bar, error
 
-    @cached_property
-    def _flags(self) -> tuple[FloatArray, float]:
-        """Log odds, zero for what is always in, and the log probability a priori that nothing else is in."""
-        known = np.isinf(self.log_odds[:, 0])
-        odds = np.where(known, 0.0, self.log_odds[:, 0])
-        return odds, -float(np.sum(np.logaddexp(0, odds), where=~known))
-
     def alpha(self, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
-        """Return the expected precision of each weight."""
-        return equations.update_weight_precision(self.prior.c, self.prior.d, mu, sigma2)
+        """Return the expected precision of each weight, for arrays of shape (regressors, targets)."""
+        return equations.update_weight_precision(self.slab, mu, sigma2)
 
     def solve(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Solve for all active means at once; a target for which rounding spoiled it keeps its means."""
-        mu = self.means(problem, batches(problem, state.gamma >= ACTIVE), state)
-        return better(state, self.posterior(problem, mu, state.sigma2, state.gamma))
+        return better(state, self.solved(problem, state))
+
+    def solved(self, problem: StandardProblem, state: Posterior) -> Posterior:
+        """Return the state with all active means at their best given the rest: (D16)."""
+        mu = self.means(problem, batches(problem, state.gamma >= MIN_SOLVED_INCLUSION), state)
+        return self.posterior(problem, mu, state.sigma2, state.gamma)
 
     def means(self, problem: StandardProblem, active: Iterable[Batch], state: Posterior) -> FloatArray:
         """Return the means of all active regressors at once, given everything else in the state; the others are held.
 
-        With w = γ∘μ the bound is largest where (G + D)w = Φᵀt over the active regressors (see `system`).
+        With w = γ∘μ the bound is largest where (G + D)w = Φᵀt over the active regressors: (D16).
         """
-        held = np.where(state.gamma >= ACTIVE, 0.0, state.w)
-        side = problem.correlation(held) if held.any() else problem.projected
+        held = np.where(state.gamma >= MIN_SOLVED_INCLUSION, 0.0, state.w)
+        right = problem.correlation(held) if held.any() else problem.projected
         means = state.mu.copy(order="K")
         for batch in active:
-            L = stacks.factorise(self.system(batch, state), problem.rows)
-            batch.scatter(means, stacks.solve(L, batch.gather(side, 0.0)) / batch.gather(state.gamma, 1.0))
+            L = stacks.factorise(self.system(batch, state))
+            batch.scatter(means, stacks.solve(L, batch.gather(right, 0.0)) / batch.gather(state.gamma, 1.0))
         return means
 
     def system(self, batch: Batch, state: Posterior) -> FloatArray:
-        """Return G + D over the active regressors, D = ((1 − γ)g + α/ρ)/γ."""
-        present = batch.gather(state.gamma, 1.0)
-        alpha = self.alpha(batch.gather(state.mu, 0.0), batch.gather(state.sigma2, 1.0))
-        ridge = (1 - present) * batch.problem.energy[batch.index] + alpha / state.rho[batch.targets, None]
-        return batch.system(ridge / present)
+        """Return G + D over the active regressors, D = ((1 − γ)g + α/ρ)/γ: (D15)."""
+        gamma, slab = batch.gather(state.gamma, 1.0), self.prior.slab.at(batch.index)
+        mu, sigma2 = batch.gather(state.mu, 0.0), batch.gather(state.sigma2, 1.0)
+        alpha = equations.update_weight_precision(slab, mu, sigma2)
+        ridge = (1 - gamma) * batch.problem.energy[batch.index] + alpha / state.rho[batch.targets, None]
+        return batch.system(ridge / gamma)
 
 
 def better(before: Posterior, after: Posterior) -> Posterior:

@@ -1,7 +1,7 @@
 """The evidence lower bound of variational spike and slab in closed form, per target.
 
-`paired_elbo` is the bound of the default family, `published_elbo` that of the paper's mean-field family; both are
-E log p(t|·) + E log p(β|α) + E log p(γ|π) + E log p(α) + E log p(π) + E log p(ρ) + entropies.
+`paired_elbo` is the bound of the default family (D10), `published_elbo` that of the paper's mean-field family
+(D11); both are equation (6), written out with the model of equation (17).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import numpy as np
 from scipy.special import betaln, gammaln, xlog1py, xlogy
 
 from koopsieve._types import FloatArray, IndexArray
+from koopsieve.identify.prior import ProblemPrior
 from koopsieve.identify.spike_slab.equations import slab_gain
 
 
 def noise_term(a: float, b: float, rows: float | FloatArray, squared_error: FloatArray) -> FloatArray:
-    """Return E log p(t|·) + E log p(ρ) + H(q(ρ)) at the best q(ρ)."""
+    """Return E log p(t|·) + E log p(ρ) + H(q(ρ)) at the best q(ρ): (D8)."""
     a_bar, b_bar = a + rows / 2, b + squared_error / 2
     constant = -rows / 2 * np.log(2 * np.pi) + gammaln(a_bar) - gammaln(a) + a * np.log(b)
     return np.asarray(constant - a_bar * np.log(b_bar), dtype=float)
@@ -28,7 +29,7 @@ def entropy(gamma: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Inside:
+class Included:
     """The weights whose flag is on, in one row: which regressor of which target, and the parameters of q.
 
     A flag that is off adds nothing to sums over regressors, and almost all are off.
@@ -42,7 +43,7 @@ class Inside:
     targets: int
 
     @classmethod
-    def of(cls, gamma: FloatArray, mu: FloatArray, sigma2: FloatArray) -> Inside:
+    def of(cls, gamma: FloatArray, mu: FloatArray, sigma2: FloatArray) -> Included:
         """Pick them out of (regressors, targets) arrays."""
         flags = gamma.T.ravel()
         places = np.flatnonzero(flags != 0)
@@ -54,45 +55,37 @@ class Inside:
         return np.bincount(self.target, values, minlength=self.targets).astype(float, copy=False)
 
 
-def paired_elbo(
-    prior: tuple[float, float, float, float],
-    odds: FloatArray,
-    nothing: float,
-    rows: float,
-    squared_error: FloatArray,
-    inside: Inside,
-) -> FloatArray:
-    """Return the bound of the paired family, with q(ρ) and q(α) at their best.
+def paired_elbo(prior: ProblemPrior, rows: float, squared_error: FloatArray, included: Included) -> FloatArray:
+    """Return the bound of the paired family, with q(ρ) and q(α) at their best: (D10).
 
     Parameters
     ----------
-    prior : (a, b, c, d)
-        Hyperparameters.
-    odds : array, shape (p,)
-        log(e_i/f_i); zero for regressors that are always in.
-    nothing : float
-        Log probability a priori that none of the others is in.
+    prior : ProblemPrior
+        Hyperparameters; regressors that are always in have infinite log odds, and their flags are one.
+    rows : float
+        m.
     squared_error : array, shape (q,)
         E‖t − Φ(γ∘β)‖².
-    inside : Inside
+    included : Included
         Parameters of q.
     """
-    a, b, c, d = prior
-    gain = inside.gamma * (slab_gain(c, d, inside.mu, inside.sigma2) + odds[inside.regressor]) + entropy(inside.gamma)
-    elbo: FloatArray = noise_term(a, b, rows, squared_error) + inside.total(gain) + nothing
+    slab = slab_gain(prior.slab.at(included.regressor), included.mu, included.sigma2)
+    gain = included.gamma * (slab + prior.finite_log_odds[included.regressor]) + entropy(included.gamma)
+    elbo: FloatArray = noise_term(prior.a, prior.b, rows, squared_error) + included.total(gain) + prior.log_none_in
     return elbo
 
 
 def published_elbo(
-    prior: tuple[float, float, float, float, float, float],
+    prior: ProblemPrior,
     rows: float,
     squared_error: FloatArray,
     gamma: FloatArray,
     mu: FloatArray,
     sigma2: FloatArray,
 ) -> FloatArray:
-    """Return the bound of the published mean-field family, with q(ρ), q(α) and q(π) at their best."""
-    a, b, c, d, e, f = prior
+    """Return the bound of the mean-field family, with q(ρ), q(α) and q(π) at their best: (D11)."""
+    e, f = (np.reshape(value, (-1, 1)) for value in (prior.e, prior.f))
     flags = betaln(e + gamma, f + 1 - gamma) - betaln(e, f) + entropy(gamma)
-    elbo: FloatArray = noise_term(a, b, rows, squared_error) + np.sum(slab_gain(c, d, mu, sigma2) + flags, axis=0)
+    weights = slab_gain(prior.slab.column, mu, sigma2)
+    elbo: FloatArray = noise_term(prior.a, prior.b, rows, squared_error) + np.sum(weights + flags, axis=0)
     return elbo

@@ -1,8 +1,8 @@
 """The update rules of the default spike and slab: pure steps between posteriors, none of which lowers the bound.
 
 `solve` (of `Bound`) finds all active means at once; `sweep` visits the regressors in turn, each with its best weight,
-precision and inclusion given the rest; `exchange` takes regressors in and out while the others make up for it, where
-the bound rises. Every rule ends with the noise, at the exact expected squared error.
+precision and inclusion given the rest; `exchange` takes regressors in and out, the others solved anew, where the bound
+rises. Every rule ends with the noise, at the exact expected squared error.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.identify.linalg import stacks
 from koopsieve.identify.linalg.batches import CACHE, Batch, batches
 from koopsieve.identify.linalg.standardise import StandardProblem
+from koopsieve.identify.prior import Slab
 from koopsieve.identify.settle import put, take
 from koopsieve.identify.spike_slab import equations
-from koopsieve.identify.spike_slab.bound import ACTIVE, Bound, Posterior, better
-from koopsieve.identify.spike_slab.elbo import Inside
+from koopsieve.identify.spike_slab.bound import MIN_SOLVED_INCLUSION, Bound, Posterior, better
+from koopsieve.identify.spike_slab.elbo import Included
 from koopsieve.identify.spike_slab.stepwise import eliminate, select
 
-SURE = 40.0  # log odds beyond which a flag is one to the last digit
-MOST = 32  # regressors per target that may come in during one sweep
-IDLE = 64  # targets without any regressor that are worked on at once
-ENTER = 1e-3  # a flag that is off stays off below this probability
-NEVER = 1e-9  # and one that is on is switched off below this
+CERTAIN_LOG_ODDS = 40.0  # beyond these a flag is one to the last digit
+MAX_ENTERING_PER_SWEEP = 32  # regressors per target that may come in while a sweep visits them
+MAX_ADDED_PER_EXCHANGE = 8  # and that an exchange may add
+EMPTY_TARGETS_PER_STACK = 64  # targets without any active regressor that `add` works on at once
+MIN_ENTERING_INCLUSION = 1e-3  # a flag that is off stays off below this probability
+MIN_INCLUSION = 1e-9  # a flag that is on is switched off below this probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +40,12 @@ class Rules(Bound):
         """Run one sweep: flags in order, all active means, exchanges."""
         solved = self.solve(problem, self.sweep(problem, state))
         moved = np.any((solved.gamma >= 0.5) != (state.gamma >= 0.5), axis=0)
-        lively = np.flatnonzero(moved | ~state.quiet)
-        solved = replace(solved, quiet=np.ones_like(state.quiet))  # nothing to exchange until the flags move again
-        if lively.size:
-            before = take(solved, lively)
-            after = self.exchange(problem.take(lively), before)
-            solved = put(solved, lively, replace(after, quiet=after.elbo <= before.elbo))
+        due = np.flatnonzero(moved | ~state.exchanges_tried)
+        solved = replace(solved, exchanges_tried=np.ones_like(state.exchanges_tried))
+        if due.size:
+            before = take(solved, due)
+            after = self.exchange(problem.take(due), before)
+            solved = put(solved, due, replace(after, exchanges_tried=after.elbo <= before.elbo))
         turned = np.abs(solved.gamma - state.gamma).max(axis=0, initial=0.0)
         return replace(solved, change=np.maximum(turned, solved.elbo - state.elbo))
 
@@ -55,16 +57,15 @@ class Rules(Bound):
         """Update the weight, precision and inclusion of each regressor in turn, the most evident first.
 
         The order belongs to the data and not to the indices, so that permuting the dictionary permutes the answer.
-        Regressors that are out and stay out change nobody else, nor do those that are surely in, whose means `solve`
-        finds: they are updated all at once. Of those that might come in, a sweep visits only the `MOST` likely.
+        Regressors that are out and stay out change nobody else, nor do those that are certainly in, whose means `solve`
+        finds: they are updated all at once. Of those that might come in, only the `MAX_ENTERING_PER_SWEEP` likeliest
+        are visited.
         """
         out = state.gamma == 0
         s, mu, sigma2, eta = self._alone(problem, state, out)
-        open_ = ~out & ((eta < SURE) | (state.gamma < 1))
+        open_ = ~out & ((eta < CERTAIN_LOG_ODDS) | (state.gamma < 1))
         gamma = state.gamma.copy(order="K")
-        likely = np.where(out, eta, -np.inf)
-        few = np.partition(likely, -MOST, axis=0)[-MOST] if len(likely) > MOST else -np.inf
-        visible = open_ | ((likely > np.log(ENTER)) & (likely >= few))
+        visible = open_ | _likeliest(np.where(out, eta, -np.inf))
         for batch in batches(problem, visible, first=eta, numbers=8 * CACHE):
             after = self._visit(batch, mu, sigma2, gamma, s, state.rho)
             for into, values in zip((mu, sigma2, gamma), after, strict=True):
@@ -74,11 +75,12 @@ class Rules(Bound):
     def reported(self, problem: StandardProblem, state: Posterior) -> FloatArray:
         """Return the inclusion probabilities, also of what is out: those it would have if it were visited now.
 
-        What is out has probabilities below `ENTER`, down to which it is a matter of rounding whether a flag came on.
+        What is out has probabilities below `MIN_ENTERING_INCLUSION`, down to which it is a matter of rounding whether
+        a flag came on.
         """
         out = state.gamma == 0
         eta = self._alone(problem, state, out)[3]
-        return np.where(out, np.minimum(expit(eta), ENTER), state.gamma)
+        return np.where(out, np.minimum(expit(eta), MIN_ENTERING_INCLUSION), state.gamma)
 
     def _alone(self, problem: StandardProblem, state: Posterior, out: BoolArray) -> tuple[FloatArray, ...]:
         """Return s, mean, variance and log odds of every regressor, with the best weight for those that are out."""
@@ -86,7 +88,7 @@ class Rules(Bound):
         s = problem.correlation(w) + g * w
         alone, sigma2 = equations.paired_weights(state.rho, g, self.alpha(state.mu, state.sigma2), s)
         mu = np.where(out, alone, state.mu)
-        return s, mu, sigma2, self.eta(state.rho, mu, sigma2, g, s, self.log_odds)
+        return s, mu, sigma2, equations.paired_log_odds(state.rho, mu, sigma2, g, s, self.slab, self.log_odds)
 
     def _visit(
         self,
@@ -97,102 +99,112 @@ class Rules(Bound):
         s: FloatArray,
         rho: FloatArray,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Update the regressors of a batch in turn, all its targets at once."""
+        """Update the regressors of a batch in turn, all its targets at once: (D13), (D14), (D12)."""
         rho, index = rho[batch.targets], batch.index.T
-        g, log_odds = batch.problem.energy[index], self.log_odds[index, 0]
+        g, log_odds = batch.problem.energy[index], self.prior.log_odds[index]
         mu, sigma2 = batch.gather(mu, 0.0).T.copy(), batch.gather(sigma2, 1.0).T.copy()
         gamma, s = batch.gather(gamma, 0.0).T.copy(), batch.gather(s, 0.0).T.copy()
-        sigma2 = equations.paired_variance(rho, g, self.alpha(mu, sigma2))  # whatever the order
-        least = np.where(gamma > 0, NEVER, ENTER)
+        alpha = equations.update_weight_precision(self.prior.slab.at(index), mu, sigma2)
+        sigma2 = equations.paired_variance(rho, g, alpha)  # whatever the order
+        least = np.where(gamma > 0, MIN_INCLUSION, MIN_ENTERING_INCLUSION)
         for k in range(len(mu)):
-            w = gamma[k] * mu[k]
+            w, slab = gamma[k] * mu[k], self.prior.slab.at(index[k])
             mu[k] = rho * s[k] * sigma2[k]
-            gamma[k] = inclusion(self.eta(rho, mu[k], sigma2[k], g[k], s[k], log_odds[k]), least[k])
+            eta = equations.paired_log_odds(rho, mu[k], sigma2[k], g[k], s[k], slab, log_odds[k])
+            gamma[k] = inclusion(eta, least[k])
             s[k + 1 :] -= batch.later(k) * (gamma[k] * mu[k] - w)
         return mu.T, sigma2.T, gamma.T
 
-    def eta(
-        self, rho: FloatArray, mu: FloatArray, sigma2: FloatArray, g: FloatArray, s: FloatArray, log_odds: FloatArray
-    ) -> FloatArray:
-        """Return the log odds of inclusion: what the regressor explains, less its price, plus the prior log odds."""
-        explained = equations.explained(rho, mu, sigma2, g, s)
-        return explained + equations.slab_gain(self.prior.c, self.prior.d, mu, sigma2) + log_odds
-
     def exchange(self, problem: StandardProblem, state: Posterior) -> Posterior:
         """Take regressors in, then out, where that raises the bound."""
-        return self.drop(problem, self.add(problem, state, most=8))
+        return self.drop(problem, self.add(problem, state, MAX_ADDED_PER_EXCHANGE))
 
     def drop(self, problem: StandardProblem, state: Posterior) -> Posterior:
-        """Take out what the others can replace."""
-        active = state.gamma >= ACTIVE
-        a_bar, b_bar = self._noise(problem, state)
+        """Take out what the others can replace: (D19)."""
+        active = state.gamma >= MIN_SOLVED_INCLUSION
+        a_bar, b_bar = self._noise_shapes(problem, state)
         out = np.zeros_like(active)
         for batch in batches(problem, active):
-            C = stacks.inverse(stacks.factorise(self.system(batch, state), problem.rows))
+            C = stacks.inverse(stacks.factorise(self.system(batch, state)))
             mu, sigma2, rho = batch.gather(state.mu, 0.0), batch.gather(state.sigma2, 1.0), state.rho[batch.targets]
-            price = self._price(problem.energy[batch.index], mu, sigma2, rho[:, None], self.log_odds[batch.index, 0])
-            price = np.where(batch.real, price, -np.inf)
+            log_odds = np.where(batch.real, self.prior.log_odds[batch.index], np.inf)  # the padding stays in
+            cost = _cost(
+                problem.energy[batch.index], mu, sigma2, rho[:, None], self.prior.slab.at(batch.index), log_odds
+            )
             w = batch.gather(state.gamma, 0.0) * mu
-            batch.scatter(out, eliminate(C, w, price, a_bar, b_bar[batch.targets, None]))
-        touched = np.flatnonzero(out.any(axis=0))
-        return self._try(problem, state, touched, np.where(out, 0.0, state.gamma))
+            batch.scatter(out, eliminate(C, w, cost, a_bar, b_bar[batch.targets, None]))
+        return self._try(problem, state, out, 0.0)
 
     def add(self, problem: StandardProblem, state: Posterior, most: int) -> Posterior:
-        """Take in what lowers the residual by more than its price, after the others have given way."""
-        active = state.gamma >= ACTIVE
-        a_bar, b_bar = self._noise(problem, state)
+        """Take in what lowers the squared error by more than its cost, the others solved anew: (D21)."""
+        active = state.gamma >= MIN_SOLVED_INCLUSION
+        a_bar, b_bar = self._noise_shapes(problem, state)
         s, come = problem.correlation(state.w), np.zeros_like(active)
         for targets, V in self._spans(problem, state, active):
             mu, sigma2, rho = state.mu[:, targets].T, state.sigma2[:, targets].T, state.rho[targets]
-            price = self._price(problem.energy, mu, sigma2, rho[:, None], self.log_odds[:, 0])
-            price = np.where(active[:, targets].T, np.inf, price)
-            come[:, targets] = select(problem, V, s[:, targets].T, price, a_bar, b_bar[targets, None], most).T
-        touched = np.flatnonzero(come.any(axis=0))
-        return self._try(problem, state, touched, np.where(come, 1.0, state.gamma))
+            cost = _cost(problem.energy, mu, sigma2, rho[:, None], self.prior.slab, self.prior.log_odds)
+            cost = np.where(active[:, targets].T, np.inf, cost)
+            come[:, targets] = select(problem, V, s[:, targets].T, cost, a_bar, b_bar[targets, None], most).T
+        return self._try(problem, state, come, 1.0)
 
     def _spans(
         self, problem: StandardProblem, state: Posterior, active: BoolArray
     ) -> Iterator[tuple[IndexArray, FloatArray]]:
         """Return targets, some at a time, with V = L⁻¹G over their active regressors, LLᵀ = G + D."""
-        idle, p = np.flatnonzero(~active.any(axis=0)), len(active)
-        for first in range(0, idle.size, IDLE):
-            targets = idle[first : first + IDLE]
+        empty, p = np.flatnonzero(~active.any(axis=0)), len(active)
+        for first in range(0, empty.size, EMPTY_TARGETS_PER_STACK):
+            targets = empty[first : first + EMPTY_TARGETS_PER_STACK]
             yield targets, np.zeros((targets.size, 0, p))
         for batch in batches(problem, active, width=p):
-            L = stacks.factorise(self.system(batch, state), problem.rows)
+            L = stacks.factorise(self.system(batch, state))
             yield batch.targets, stacks.forward(L, batch.gram_rows())
 
-    def _try(self, problem: StandardProblem, state: Posterior, targets: IndexArray, gamma: FloatArray) -> Posterior:
-        """Return the state with other flags for some targets, solved anew, where that raises the bound."""
+    def _try(self, problem: StandardProblem, state: Posterior, changed: BoolArray, flag: float) -> Posterior:
+        """Return the state with the changed flags set, where that raises the bound."""
+        targets = np.flatnonzero(changed.any(axis=0))
         if targets.size == 0:
             return state
-        part, before = problem.take(targets), take(state, targets)
-        trial = replace(before, gamma=gamma[:, targets])
-        active = list(batches(part, trial.gamma >= ACTIVE))
-        trial = replace(trial, mu=self.means(part, active, trial))
-        sigma2 = equations.paired_variance(before.rho, part.energy[:, None], self.alpha(trial.mu, before.sigma2))
-        rho, _ = self.noise(part, trial.w, Inside.of(trial.gamma, trial.mu, sigma2))
-        mu = self.means(part, active, replace(trial, sigma2=sigma2, rho=rho))
-        return put(state, targets, better(before, self.posterior(part, mu, sigma2, trial.gamma)))
+        before = take(state, targets)
+        gamma = np.where(changed[:, targets], flag, before.gamma)
+        return put(state, targets, better(before, self.with_flags(problem.take(targets), before, gamma)))
 
-    def _noise(self, problem: StandardProblem, state: Posterior) -> tuple[float, FloatArray]:
+    def with_flags(self, problem: StandardProblem, before: Posterior, gamma: FloatArray) -> Posterior:
+        """Return the state with other flags: means, variances and noise solved anew, then the means once more."""
+        trial = replace(before, gamma=gamma)
+        active = list(batches(problem, gamma >= MIN_SOLVED_INCLUSION))
+        trial = replace(trial, mu=self.means(problem, active, trial))
+        sigma2 = equations.paired_variance(before.rho, problem.energy[:, None], self.alpha(trial.mu, before.sigma2))
+        rho, _ = self.noise(problem, trial.w, Included.of(gamma, trial.mu, sigma2))
+        mu = self.means(problem, active, replace(trial, sigma2=sigma2, rho=rho))
+        return self.posterior(problem, mu, sigma2, gamma)
+
+    def _noise_shapes(self, problem: StandardProblem, state: Posterior) -> tuple[float, FloatArray]:
         a_bar = self.prior.a + problem.rows / 2
         return a_bar, a_bar / state.rho
 
-    def _price(
-        self, g: FloatArray, mu: FloatArray, sigma2: FloatArray, rho: FloatArray, log_odds: FloatArray
-    ) -> FloatArray:
-        """Return what having a regressor in costs the bound, besides its fit."""
-        spread = 0.5 * rho * g * sigma2
-        price: FloatArray = spread - equations.slab_gain(self.prior.c, self.prior.d, mu, sigma2) - log_odds
-        return price
+
+def _cost(
+    g: FloatArray, mu: FloatArray, sigma2: FloatArray, rho: FloatArray, slab: Slab, log_odds: FloatArray
+) -> FloatArray:
+    """Return what having a regressor in costs the bound, besides its fit: (D18)."""
+    cost: FloatArray = 0.5 * rho * g * sigma2 - equations.slab_gain(slab, mu, sigma2) - log_odds
+    return cost
+
+
+def _likeliest(eta: FloatArray) -> BoolArray:
+    """Return per target the regressors likely enough to come in, at most `MAX_ENTERING_PER_SWEEP` of them."""
+    likely: BoolArray = eta > np.log(MIN_ENTERING_INCLUSION)
+    if len(eta) > MAX_ENTERING_PER_SWEEP:
+        likely &= eta >= np.partition(eta, -MAX_ENTERING_PER_SWEEP, axis=0)[-MAX_ENTERING_PER_SWEEP]
+    return likely
 
 
 def inclusion(eta: FloatArray, least: FloatArray) -> FloatArray:
-    """Return γ̂ = sigmoid(η), the paired counterpart of eq. (pi_update); zero below `least`.
+    """Return γ̂ = sigmoid(η), the paired counterpart of equation (27); zero below `least`.
 
-    A flag that is off stays off below `ENTER`, and one that is on is off below `NEVER`: null regressors would otherwise
-    all be on with the tiny probability that the prior gives them, at the price of visiting them in every sweep.
+    A flag that is off stays off below `MIN_ENTERING_INCLUSION`, and one that is on is off below `MIN_INCLUSION`: null
+    regressors would otherwise all be on with the tiny probability that the prior gives them, at the cost of visiting
+    them in every sweep.
     """
     gamma: FloatArray = expit(eta)
     gamma *= gamma >= least

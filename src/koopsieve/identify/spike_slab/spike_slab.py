@@ -1,7 +1,8 @@
 """Method IV as shipped: the paper's spike-and-slab model, inferred by updates that settle and a bound that only rises.
 
-One sweep: all active means at once (a linear solve), then the regressors in order, each with its best weight, precision
-and inclusion given the rest, then the noise with the exact expected squared error. Every part can only raise the bound.
+One sweep: the regressors in order, each with its best weight, precision and inclusion given the rest; all active means
+at once (a linear solve); exchanges of regressors; each with the noise at the exact expected squared error. Every part
+can only raise the bound. In come statistics, out comes an `Estimate`.
 """
 
 from __future__ import annotations
@@ -16,16 +17,17 @@ from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.settle import Settled, join, put, settle, take
+from koopsieve.identify.spike_slab import equations
 from koopsieve.identify.spike_slab.bound import Posterior
-from koopsieve.identify.spike_slab.published import LORENZ_PRIOR, PublishedSpikeSlab
+from koopsieve.identify.spike_slab.published import LORENZ_PRIOR, PublishedSpikeSlab, UpdateOrder
 from koopsieve.identify.spike_slab.rules import Rules
 from koopsieve.identify.spike_slab.starts import Start, begin, empty, resume
 from koopsieve.regression import RegressionStatistics
 
-ROUGHLY = 1e-2  # nats per sweep below which a start has shown where it will end
-TOGETHER = 1 << 18  # weights up to which starts run side by side
-EQUAL = 10  # tolerances within which a settled bound is known: what all the sweeps not made might still have added
-AGREE = 0.1  # nats within which two starts ended at the same answer
+FIRST_TOLERANCE = 1e-2  # nats per sweep below which a run has shown where it will end
+MAX_WEIGHTS_SIDE_BY_SIDE = 1 << 18  # weights up to which several starts run at once: as many as the cache holds
+EQUAL_WITHIN = 10  # tolerances within which a settled bound is known: what all the sweeps not made might have added
+AGREE_WITHIN = 0.1  # nats within which two starts ended at the same answer
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,15 @@ class SpikeSlab:
 
     @staticmethod
     def published(
-        prior: SpikeSlabPrior = LORENZ_PRIOR, *, relaxation: float = 0.1, max_sweeps: int = 500, tolerance: float = 1e-6
+        prior: SpikeSlabPrior = LORENZ_PRIOR,
+        *,
+        relaxation: float = 0.1,
+        max_sweeps: int = 500,
+        tolerance: float = 1e-6,
+        order: UpdateOrder = UpdateOrder.PREVIOUS_SWEEP,
     ) -> PublishedSpikeSlab:
-        """Return the paper's own updates (Algorithm 1), for comparison."""
-        return PublishedSpikeSlab(prior, relaxation=relaxation, max_sweeps=max_sweeps, tolerance=tolerance)
+        """Return the paper's own updates (Algorithm 1), for comparison: see `PublishedSpikeSlab`."""
+        return PublishedSpikeSlab(prior, relaxation, max_sweeps, tolerance, order)
 
     def identify(self, statistics: RegressionStatistics, start: Estimate | None = None) -> Estimate:
         """Infer the Koopman matrix and the inclusion probabilities of every target.
@@ -81,35 +88,38 @@ class SpikeSlab:
         begins = [begin(rules, problem, kind, nothing) for kind in self.starts]
         if start is not None:
             begins.append(resume(rules, problem, start))
-        ends = [end for group in _groups(begins) for end in self._roughly(problem, rules, group)]
-        end, agreement = _best(self._finely(problem, rules, ends), self.tolerance)
+        runs = self._settled_finely(problem, rules, self._settled_roughly(problem, rules, begins))
+        end, agreement = best_of(runs, len(begins), self.tolerance)
         return _estimate(statistics, problem, end, agreement, rules.reported(problem, end.state))
 
-    def _roughly(self, problem: StandardProblem, rules: Rules, begins: list[Posterior]) -> list[Settled[Posterior]]:
-        """Run several starts at once, side by side as if they were more targets."""
-        every = np.arange(problem.S.shape[1])
-        copies = problem.take(np.tile(every, len(begins)))
-        end = self._settle(copies, rules, join(begins), max(self.tolerance, ROUGHLY), self.max_sweeps)
-        return [_part(end, every + number * every.size) for number in range(len(begins))]
+    def _settled_roughly(self, problem: StandardProblem, rules: Rules, begins: list[Posterior]) -> Settled[Posterior]:
+        """Run every start until it has shown where it will end; the runs stand side by side, start after start."""
+        tolerance, targets = max(self.tolerance, FIRST_TOLERANCE), np.arange(problem.S.shape[1])
+        at_once = max(MAX_WEIGHTS_SIDE_BY_SIDE // max(begins[0].mu.size, 1), 1)
+        ends = []
+        for first in range(0, len(begins), at_once):
+            group = begins[first : first + at_once]
+            copies = problem.take(np.tile(targets, len(group)))
+            ends.append(self._settle(copies, rules, join(group), tolerance, self.max_sweeps))
+        sweeps, settled = (np.concatenate([getattr(end, name) for end in ends]) for name in ("sweeps", "settled"))
+        return Settled(join([end.state for end in ends]), sweeps, settled)
 
-    def _finely(
-        self, problem: StandardProblem, rules: Rules, ends: list[Settled[Posterior]]
-    ) -> list[Settled[Posterior]]:
-        """Settle to the last digit each start's targets for which it did better than every start before it."""
-        if self.tolerance >= ROUGHLY:
-            return ends
-        records = _records(ends, self.tolerance)
-        rough = [_part(end, targets) for end, targets in zip(ends, records, strict=True)]
-        spent = np.concatenate([part.sweeps for part in rough])
-        copies, first = problem.take(np.concatenate(records)), join([part.state for part in rough])
-        first = replace(first, quiet=np.zeros_like(first.quiet))  # a last look for something to exchange
-        fine = self._settle(copies, rules, first, self.tolerance, self.max_sweeps - spent)
-        pieces = np.split(np.arange(spent.size), np.cumsum([targets.size for targets in records])[:-1])
-        fine = Settled(fine.state, fine.sweeps + spent, fine.settled)
-        return [
-            _replaced(end, targets, _part(fine, piece))
-            for end, targets, piece in zip(ends, records, pieces, strict=True)
-        ]
+    def _settled_finely(self, problem: StandardProblem, rules: Rules, runs: Settled[Posterior]) -> Settled[Posterior]:
+        """Continue, down to the last tolerance, the runs that did better than all earlier starts of their target.
+
+        The others cannot become a target's best answer. Another start adds to the runs that are continued and takes
+        none away, so that more starts never lower the bound.
+        """
+        targets = problem.S.shape[1]
+        open_ = np.flatnonzero(leading(runs.state.elbo, targets) & (runs.state.change > self.tolerance))
+        first = take(runs.state, open_)
+        first = replace(first, exchanges_tried=np.zeros_like(first.exchanges_tried))  # look for exchanges once more
+        budget = self.max_sweeps - runs.sweeps[open_]
+        fine = self._settle(problem.take(open_ % targets), rules, first, self.tolerance, budget)
+        sweeps, settled = runs.sweeps.copy(), runs.settled.copy()
+        sweeps[open_] += fine.sweeps
+        settled[open_] = fine.settled
+        return Settled(put(runs.state, open_, fine.state), sweeps, settled)
 
     def _settle(
         self, problem: StandardProblem, rules: Rules, first: Posterior, tolerance: float, max_sweeps: int | IndexArray
@@ -123,49 +133,32 @@ class SpikeSlab:
         )
 
 
-def _groups(begins: list[Posterior]) -> list[list[Posterior]]:
-    """Return which starts to run at once: as many as keep the processor's cache."""
-    count = max(TOGETHER // max(begins[0].mu.size, 1), 1)
-    return [begins[first : first + count] for first in range(0, len(begins), count)]
+def leading(elbo: FloatArray, targets: int) -> np.ndarray:
+    """Return which runs, side by side start after start, have a higher bound than every earlier start of their target.
 
+    Examples
+    --------
+    Two targets, three starts:
 
-def _part(end: Settled[Posterior], targets: IndexArray) -> Settled[Posterior]:
-    return Settled(take(end.state, targets), end.sweeps[targets], end.settled[targets])
-
-
-def _replaced(end: Settled[Posterior], targets: IndexArray, part: Settled[Posterior]) -> Settled[Posterior]:
-    sweeps, settled = end.sweeps.copy(), end.settled.copy()
-    sweeps[targets], settled[targets] = part.sweeps, part.settled
-    return Settled(put(end.state, targets, part.state), sweeps, settled)
-
-
-def _records(ends: list[Settled[Posterior]], tolerance: float) -> list[IndexArray]:
-    """Return per start the targets for which it did better than every start before it, and has not settled yet.
-
-    Only these are settled to the last digit. Another start adds to them and takes none away, so that more starts never
-    lower the bound.
+    >>> leading(np.array([3.0, 1.0, 2.0, 5.0, 4.0, 4.0]), targets=2)
+    array([ True,  True, False,  True,  True, False])
     """
-    records, highest = [], np.full(len(ends[0].sweeps), -np.inf)
-    for end in ends:
-        records.append(np.flatnonzero((end.state.elbo > highest) & (end.state.change > tolerance)))
-        highest = np.maximum(highest, end.state.elbo)
-    return records
+    by_start = elbo.reshape(-1, targets)
+    before = np.vstack([np.full(targets, -np.inf), np.maximum.accumulate(by_start)[:-1]])
+    return (by_start > before).ravel()
 
 
-def _best(ends: list[Settled[Posterior]], tolerance: float) -> tuple[Settled[Posterior], IndexArray]:
-    """Return each target's best ending, and how many starts ended there.
+def best_of(runs: Settled[Posterior], starts: int, tolerance: float) -> tuple[Settled[Posterior], IndexArray]:
+    """Return each target's best run, and how many starts ended there.
 
-    Of endings whose bounds differ by less than sweeps have settled to, the first is kept: rounding must not choose.
+    Of runs whose bounds differ by less than sweeps have settled to, the first is kept: rounding must not choose.
     """
-    elbo = np.stack([end.state.elbo for end in ends])
-    state, sweeps, settled = ends[0].state, ends[0].sweeps.copy(), ends[0].settled.copy()
+    elbo = runs.state.elbo.reshape(starts, -1)
     best = elbo.max(axis=0)
-    winner = np.argmax(elbo >= best - EQUAL * tolerance, axis=0)
-    for number, end in enumerate(ends):
-        won = np.flatnonzero(winner == number)
-        state = put(state, won, take(end.state, won))
-        sweeps[won], settled[won] = end.sweeps[won], end.settled[won]
-    return Settled(state, sweeps, settled), np.sum(elbo >= best - AGREE, axis=0)
+    winner = np.argmax(elbo >= best - EQUAL_WITHIN * tolerance, axis=0)
+    chosen = winner * elbo.shape[1] + np.arange(elbo.shape[1])
+    end = Settled(take(runs.state, chosen), runs.sweeps[chosen], runs.settled[chosen])
+    return end, np.sum(elbo >= best - AGREE_WITHIN, axis=0)
 
 
 def _estimate(
@@ -175,17 +168,16 @@ def _estimate(
     agreement: IndexArray,
     inclusion: FloatArray,
 ) -> Estimate:
-    state, w = end.state, end.state.w
-    exact = problem.exact(problem.squared_residual(w))
-    return Estimate(
-        coef=problem.original_coef(w),
-        inclusion=inclusion * ~problem.silent,
+    state = end.state
+    exact = problem.exact(problem.squared_residual(state.w))
+    return Estimate.of(
+        statistics,
+        problem.original_coef(state.w),
+        inclusion=inclusion * ~problem.zero_target,
         noise_precision=state.rho / problem.target_scale**2,
         elbo=state.elbo - problem.rows * np.log(problem.target_scale),
         status=statuses(end.settled, exact, Status.DEGENERATE),
-        coef_variance=problem.original_variance(state.gamma * ((1 - state.gamma) * state.mu**2 + state.sigma2)),
+        coef_variance=problem.original_variance(equations.effective_variance(state.gamma, state.mu, state.sigma2)),
         sweeps=end.sweeps,
         agreement=agreement,
-        regressors=statistics.regressors,
-        targets=statistics.observables,
     )

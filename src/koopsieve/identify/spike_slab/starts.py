@@ -18,7 +18,7 @@ from koopsieve.identify.spike_slab import equations
 from koopsieve.identify.spike_slab.bound import Posterior
 from koopsieve.identify.spike_slab.rules import Rules
 
-LARGEST = 64  # regressors per target that a dense or greedy start holds at most
+MAX_STARTING_REGRESSORS = 64  # per target, in a dense or greedy start
 
 
 class Start(Enum):
@@ -34,32 +34,32 @@ def begin(rules: Rules, problem: StandardProblem, kind: Start, nothing: Posterio
     if kind is Start.RIDGE:
         return dense(rules, problem)
     nothing = empty(rules, problem) if nothing is None else nothing
-    return rules.add(problem, nothing, most=LARGEST) if kind is Start.GREEDY else nothing
+    return rules.add(problem, nothing, most=MAX_STARTING_REGRESSORS) if kind is Start.GREEDY else nothing
 
 
 def empty(rules: Rules, problem: StandardProblem) -> Posterior:
-    """Return the state with nothing in but what is always in; each regressor knows the weight it would have alone."""
+    """Return the state with nothing in but what is always in; each regressor has the weight it would have alone."""
     shape = problem.S.shape
-    sure = np.broadcast_to(np.isinf(rules.log_odds), shape)
+    always = np.broadcast_to(np.isinf(rules.log_odds), shape)
     mu = problem.projected / np.maximum(problem.energy, 1.0)[:, None]
     sigma2 = np.tile(1 / (problem.energy + 1.0), (shape[1], 1)).T
-    gamma = np.array(sure, dtype=float, order="F")
+    gamma = np.array(always, dtype=float, order="F")
     return rules.solve(problem, rules.posterior(problem, mu, sigma2, gamma))
 
 
 def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Posterior:
-    """Return the ridge weights with everything in; beyond `LARGEST` regressors, each target's most significant ones.
+    """Return the ridge weights with everything in, or each target's `MAX_STARTING_REGRESSORS` most significant ones.
 
-    A weight's significance is w_i²/C_ii, C = (G + ridge)⁻¹: what the squared error grows by when it is taken out.
+    A weight's significance is w_i²/C_ii, C = (G + ridge)⁻¹: what the squared error grows by without it (D19).
     """
     ridged = problem.gram + ridge * problem.rows * np.eye(len(problem.gram))
-    L = stacks.factorise(ridged[None], problem.rows)
+    L = stacks.factorise(ridged[None])
     w = np.asfortranarray(cho_solve((L[0], True), problem.projected))
     growth = w**2 / np.diagonal(stacks.inverse(L)[0])[:, None]
-    inside = (problem.energy[:, None] > 0) & (growth >= _largest(growth))
+    held = (problem.energy[:, None] > 0) & (growth >= _least_allowed(growth))
     rho = problem.rows / (problem.squared_residual(w) + 1e-24 * problem.rows)
     sigma2 = equations.paired_variance(rho, problem.energy[:, None], rules.alpha(w, np.zeros_like(w)))
-    gamma = np.where(inside | np.isinf(rules.log_odds), 1.0, 0.0)
+    gamma = np.where(held | np.isinf(rules.log_odds), 1.0, 0.0)
     return rules.drop(problem, rules.solve(problem, rules.posterior(problem, w, sigma2, gamma)))
 
 
@@ -73,9 +73,10 @@ def resume(rules: Rules, problem: StandardProblem, start: Estimate) -> Posterior
     return rules.posterior(problem, mu, sigma2, gamma)
 
 
-def _largest(growth: FloatArray) -> FloatArray:
-    """Return each target's smallest growth that is still among its `LARGEST` largest."""
-    if len(growth) <= LARGEST:
+def _least_allowed(growth: FloatArray) -> FloatArray:
+    """Return each target's smallest growth that is still among its `MAX_STARTING_REGRESSORS` largest."""
+    surplus = len(growth) - MAX_STARTING_REGRESSORS
+    if surplus <= 0:
         return np.full(growth.shape[1], -np.inf)
-    smallest: FloatArray = np.partition(growth, len(growth) - LARGEST, axis=0)[len(growth) - LARGEST]
+    smallest: FloatArray = np.partition(growth, surplus, axis=0)[surplus]
     return smallest

@@ -1,118 +1,209 @@
-"""Proposals to take regressors in or out while all the other weights make up for it.
+"""Which regressors to take in or out while the weights of all the others are solved anew, for a stack of targets.
 
 Coordinate updates hold the other weights still, so among overlapping kernels they neither drop a regressor that its
-neighbours could replace nor add one that needs them to give way. The gains here are those of backward elimination and
-of forward selection by orthogonal least squares, for a stack of targets at once. They propose; whether the bound rises
-is checked elsewhere.
+neighbours could replace nor add one that takes over from them. `eliminate` is backward elimination, `select` forward
+selection by orthogonal least squares; both go one regressor at a time, the best first, as long as the bound would rise
+(D19, D21). They propose; whether the bound rises is checked by the caller.
 
-The noise of a target has the posterior Gamma(ā, b̄): a squared error that changes by 2x changes the bound by
-−ā·log(1 + x/b̄). Prices are compared with that as ratios, exp(price/ā) with 1 + x/b̄, which spares the logarithms.
+When the squared error changes by 2x the bound changes by −ā·log(1 + x/b̄). A regressor with a given cost is therefore
+judged by exp(−gain/ā) = (1 + x/b̄)·exp(±cost/ā), which is below one where the bound rises (D24): this needs no
+logarithm per regressor.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.identify.linalg.standardise import StandardProblem
 
-DEPENDENT = 1e-11  # energy outside the span of the active regressors below which one counts as dependent on them
+MIN_INDEPENDENT_ENERGY = 1e-11  # per row, outside the span of the active regressors: below, one depends on them
+MAX_RELATIVE_FALL = 1 - 1e-12  # of b̄ by one regressor: more would leave rounding as noise
+MIN_NOISE = 1e-24  # per row: b̄ stays above this
+ROOM = 8  # rows by which the orthogonal basis of `select` grows
 
 
-def eliminate(C: FloatArray, w: FloatArray, price: FloatArray, a_bar: float, b_bar: FloatArray) -> BoolArray:
-    """Return which active regressors to take out, by backward elimination, shape (n, k); at most half of them at once.
-
-    Taking regressor i out raises ‖t − Φw‖² by w_i²/C_ii, C = (G + D)⁻¹ over the active regressors, once the others have
-    made up for it. Regressors leave one by one, the most dispensable first, while that costs less than their price.
+def eliminate(C: FloatArray, w: FloatArray, cost: FloatArray, a_bar: float, b_bar: FloatArray) -> BoolArray:
+    """Return which active regressors to take out, by backward elimination, shape (n, k); at most half of them.
 
     Parameters
     ----------
     C : array, shape (n, k, k)
-        It stays as it is: the columns that left it are kept beside it, and its diagonal is brought up to date.
-    w, price : array, shape (n, k)
-        Weights after the joint solve; what it costs the bound to have the regressor in.
+        (G + D)⁻¹ over the active regressors of each target.
+    w, cost : array, shape (n, k)
+        Weights after the joint solve; what it costs the bound to have the regressor in (D18).
     a_bar : float
     b_bar : array, shape (n, 1)
     """
     (n, k), most = w.shape, (w.shape[1] + 1) // 2
-    gone, columns = np.zeros((n, k), dtype=bool), np.empty((n, most, k))
-    alive, variance, saved = np.arange(n), np.einsum("nii->ni", C).copy(), _ratio(-price, a_bar)
-    for number in range(most):
-        growth = 0.5 * w**2 / variance
-        cost = (1 + growth / b_bar) * saved
-        best = np.argmin(cost, axis=1)
-        leaving = cost[np.arange(alive.size), best] < 1
-        if not leaving.all():
-            alive, best, growth, columns = alive[leaving], best[leaving], growth[leaving], columns[leaving]
-            w, b_bar, saved, variance = w[leaving], b_bar[leaving], saved[leaving], variance[leaving]
-        if alive.size == 0:
+    gone = np.zeros((n, k), dtype=bool)
+    variance = np.einsum("nkk->nk", C).copy()
+    state = _Removals(np.arange(n), C, np.empty((n, most, k)), w, variance, b_bar, _exp(-cost / a_bar))
+    for removed in range(most):
+        ratio = state.ratio()
+        leaving = np.argmin(ratio, axis=1)
+        gaining = np.flatnonzero(ratio[np.arange(len(ratio)), leaving] < 1)
+        state, leaving = state.only(gaining), leaving[gaining]
+        if not gaining.size:
             break
-        rows = np.arange(alive.size)
-        gone[alive, best] = True
-        b_bar = b_bar + growth[rows, best, None]
-        column = C[alive, best] - np.matmul(columns[rows, None, :number, best], columns[:, :number])[:, 0]
-        column /= np.sqrt(variance[rows, best])[:, None]
-        w = w - column * (w[rows, best] / column[rows, best])[:, None]
-        variance = variance - column**2
-        variance[rows, best] = saved[rows, best] = np.inf
-        columns[:, number] = column
+        gone[state.target, leaving] = True
+        state = state.without(leaving, removed)
     return gone
+
+
+@dataclass(frozen=True, eq=False)
+class _Removals:
+    """Targets whose bound still rises by a removal, and what is left of their regressions.
+
+    C stays as it was given. The columns that left it are kept, each over the root of its pivot, so that any column of
+    the present C is one of the original less its products with these; only the diagonal is brought up to date.
+    """
+
+    target: IndexArray
+    C: FloatArray
+    columns: FloatArray
+    w: FloatArray
+    variance: FloatArray
+    b_bar: FloatArray
+    saving: FloatArray
+
+    def ratio(self) -> FloatArray:
+        """Return exp(−gain/ā) of taking each regressor out: (D19), (D24)."""
+        return (1 + self.growth / self.b_bar) * self.saving
+
+    @cached_property
+    def growth(self) -> FloatArray:
+        """By how much b̄ grows without each regressor, ½·w_i²/C_ii: (D19)."""
+        growth: FloatArray = 0.5 * self.w**2 / self.variance
+        return growth
+
+    def only(self, rows: IndexArray) -> _Removals:
+        """Return the state of some of the targets."""
+        if len(rows) == len(self.target):
+            return self
+        kept = (values[rows] for values in (self.columns, self.w, self.variance, self.b_bar, self.saving))
+        return _Removals(self.target[rows], self.C, *kept)
+
+    def without(self, leaving: IndexArray, removed: int) -> _Removals:
+        """Return the state after each target lost one regressor, `removed` having left before: (D20)."""
+        rows = np.arange(len(leaving))
+        past, pivot = self.columns[:, :removed], self.variance[rows, leaving, None]
+        column = self.C[self.target, leaving] - np.matmul(past[rows, None, :, leaving], past)[:, 0]
+        scaled = self.columns[:, removed] = column / np.sqrt(pivot)
+        w = self.w - column * (self.w[rows, leaving, None] / pivot)
+        variance, saving = self.variance - scaled**2, self.saving.copy()
+        variance[rows, leaving] = saving[rows, leaving] = np.inf  # it is gone, and cannot leave again
+        b_bar = self.b_bar + self.growth[rows, leaving, None]
+        return _Removals(self.target, self.C, self.columns, w, variance, b_bar, saving)
 
 
 def select(
     problem: StandardProblem,
     V: FloatArray,
     s: FloatArray,
-    price: FloatArray,
+    cost: FloatArray,
     a_bar: float,
     b_bar: FloatArray,
     most: int,
 ) -> BoolArray:
-    """Return which regressors to take in, by orthogonal least squares, shape (n, p).
-
-    With V = L⁻¹G over the active regressors (LLᵀ = G + D), regressor i lowers ‖t − Φw‖² by s_i²/(g_i − Σ_k V_ki²). The
-    best comes in first, while that gains more than its price, up to `most`.
+    """Return which regressors to take in, by orthogonal least squares, shape (n, p); at most `most`.
 
     Parameters
     ----------
+    problem : StandardProblem
+        p regressors.
     V : array, shape (n, k, p)
-    s, price : array, shape (n, p)
-        Φᵀ(t − Φw) after the joint solve; what it would cost the bound to have the regressor in, inf for what is in.
+        L⁻¹G over the active regressors of each target, LLᵀ = G + D.
+    s, cost : array, shape (n, p)
+        Φᵀ(t − Φw) after the joint solve; what it would cost the bound to have the regressor in (D18), inf for what
+        is in.
     a_bar : float
     b_bar : array, shape (n, 1)
     most : int
     """
     chosen = np.zeros(s.shape, dtype=bool)
-    alive, filled, least = np.arange(len(s)), V.shape[1], DEPENDENT * problem.rows
-    outside, dear = problem.energy - np.einsum("nkp,nkp->np", V, V), _ratio(price, a_bar)
+    outside = problem.energy - np.einsum("nkp,nkp->np", V, V)
+    state = _Additions(problem, np.arange(len(s)), V, V.shape[1], s, outside, a_bar, b_bar, _exp(cost / a_bar))
     for _ in range(min(most, len(problem.gram))):
-        np.copyto(dear, np.inf, where=outside <= least)
-        fall = 0.5 * s**2 / np.maximum(outside, least)
-        cost = (1 - np.minimum(fall / b_bar, 1 - 1e-12)) * dear
-        best = np.argmin(cost, axis=1)
-        coming = cost[np.arange(alive.size), best] < 1
-        if not coming.all():
-            alive, best, V, fall = alive[coming], best[coming], V[coming], fall[coming]
-            s, b_bar, dear, outside = s[coming], b_bar[coming], dear[coming], outside[coming]
-        if alive.size == 0:
+        ratio = state.ratio()
+        coming = np.argmin(ratio, axis=1)
+        gaining = np.flatnonzero(ratio[np.arange(len(ratio)), coming] < 1)
+        state, coming = state.only(gaining), coming[gaining]
+        if not gaining.size:
             break
-        if filled == V.shape[1]:
-            V = np.concatenate([V, np.empty((len(V), 8, V.shape[2]))], axis=1)
-        rows = np.arange(alive.size)
-        chosen[alive, best] = True
-        v = problem.gram[best] - np.matmul(V[rows, None, :filled, best], V[:, :filled])[:, 0]
-        v /= np.sqrt(outside[rows, best])[:, None]
-        s = s - v * (s[rows, best] / v[rows, best])[:, None]
-        outside = outside - v**2
-        V[:, filled] = v
-        filled += 1
-        lower = np.maximum(b_bar - fall[rows, best, None], np.maximum(1e-12 * b_bar, 1e-24 * problem.rows))
-        dear = dear * (b_bar / lower) ** (0.5 / a_bar)  # a sharper noise makes every weight narrower, so dearer
-        dear[rows, best] = np.inf
-        b_bar = lower
+        chosen[state.target, coming] = True
+        state = state.including(coming)
     return chosen
 
 
-def _ratio(price: FloatArray, a_bar: float) -> FloatArray:
-    with np.errstate(over="ignore"):  # an infinite price is an infinite ratio
-        return np.exp(price / a_bar)
+@dataclass(frozen=True, eq=False)
+class _Additions:
+    """Targets whose bound still rises by an addition, and the part of each regressor outside their active ones.
+
+    The first `filled` rows of `basis` are V, extended by one row for each regressor that came in; `outside` is
+    g_i − Σ_k V_ki² and `s` the product of each regressor with the present residual.
+    """
+
+    problem: StandardProblem
+    target: IndexArray
+    basis: FloatArray
+    filled: int
+    s: FloatArray
+    outside: FloatArray
+    a_bar: float
+    b_bar: FloatArray
+    charge: FloatArray
+
+    def ratio(self) -> FloatArray:
+        """Return exp(−gain/ā) of taking each regressor in, inf where it depends on the active ones: (D21)."""
+        ratio = (1 - np.minimum(self.fall / self.b_bar, MAX_RELATIVE_FALL)) * self.charge
+        np.copyto(ratio, np.inf, where=self.outside <= self._least)
+        return ratio
+
+    @property
+    def _least(self) -> float:
+        return MIN_INDEPENDENT_ENERGY * self.problem.rows
+
+    @cached_property
+    def fall(self) -> FloatArray:
+        """By how much b̄ falls with each regressor, ½·s_i²/(g_i − Σ_k V_ki²): (D21)."""
+        fall: FloatArray = 0.5 * self.s**2 / np.maximum(self.outside, self._least)
+        return fall
+
+    def only(self, rows: IndexArray) -> _Additions:
+        """Return the state of some of the targets."""
+        if len(rows) == len(self.target):
+            return self
+        s, outside, b_bar, charge = self.s[rows], self.outside[rows], self.b_bar[rows], self.charge[rows]
+        target, basis = self.target[rows], self.basis[rows]
+        return _Additions(self.problem, target, basis, self.filled, s, outside, self.a_bar, b_bar, charge)
+
+    def including(self, coming: IndexArray) -> _Additions:
+        """Return the state after each target got one regressor more: (D22), (D23)."""
+        rows, past = np.arange(len(coming)), self.basis[:, : self.filled]
+        v = self.problem.gram[coming] - np.matmul(past[rows, None, :, coming], past)[:, 0]
+        length = np.sqrt(self.outside[rows, coming, None])
+        v /= length
+        basis = _with_room(self.basis, self.filled)
+        basis[:, self.filled] = v
+        s, outside = self.s - v * (self.s[rows, coming, None] / length), self.outside - v**2
+        lowest = np.maximum((1 - MAX_RELATIVE_FALL) * self.b_bar, MIN_NOISE * self.problem.rows)
+        b_bar = np.maximum(self.b_bar - self.fall[rows, coming, None], lowest)
+        charge = self.charge * (self.b_bar / b_bar) ** (0.5 / self.a_bar)  # less noise makes weights narrower
+        charge[rows, coming] = np.inf  # it is in, and cannot come again
+        return _Additions(self.problem, self.target, basis, self.filled + 1, s, outside, self.a_bar, b_bar, charge)
+
+
+def _with_room(basis: FloatArray, filled: int) -> FloatArray:
+    """Return the basis with at least one row more than are filled."""
+    if filled < basis.shape[1]:
+        return basis
+    return np.concatenate([basis, np.empty((len(basis), ROOM, basis.shape[2]))], axis=1)
+
+
+def _exp(values: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore"):  # an infinite cost is an infinite ratio
+        return np.exp(values)

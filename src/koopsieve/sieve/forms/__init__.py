@@ -2,6 +2,7 @@
 
 from koopsieve.sieve.forms.bilinear import BilinearSearch
 from koopsieve.sieve.forms.linear import LinearSearch
+from koopsieve.sieve.forms.reprojected import ReprojectedSearch
 from koopsieve.sieve.forms.search import FormSearch, Outcome, Task, filled
 
-__all__ = ["BilinearSearch", "FormSearch", "LinearSearch", "Outcome", "Task", "filled"]
+__all__ = ["BilinearSearch", "FormSearch", "LinearSearch", "Outcome", "ReprojectedSearch", "Task", "filled"]

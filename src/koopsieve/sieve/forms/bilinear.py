@@ -10,15 +10,14 @@ import numpy as np
 
 from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate import window_errors
+from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify import Identifier, LeastSquares, SpikeSlab
 from koopsieve.model import BilinearModel
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve.choice import choose
 from koopsieve.sieve.forms.search import FormSearch, Outcome, Task, compressed, filled
 from koopsieve.sieve.horizon import HorizonSieve
-from koopsieve.sieve.path import PathPoint, SievePath
+from koopsieve.sieve.path import PathPoint, SievePath, chosen_point
 from koopsieve.sieve.protocol import Candidate, Sieve
 
 MAX_REGRESSORS = 800  # observables, inputs and their products; sets that need more are not tried
@@ -60,12 +59,12 @@ class BilinearSearch(FormSearch):
         learned, both = compressed(task, wide, ())
         with one_blas_thread():
             points = tuple(
-                self._point(candidate, learned, phi, union, task)
+                self._point(candidate, learned, phi, wide, union, task)
                 for candidate in task.progress(candidates, "Refitting", len(candidates))
             )
-            chosen = choose(np.stack([point.errors.blocks for point in points]))
+            chosen = chosen_point(points)
             kept = points[chosen].retained
-            small = bilinear_subset(both, np.searchsorted(union, kept), phi)
+            small = bilinear_subset(both, np.searchsorted(union, kept), wide)
             everything = tuple(
                 BilinearModel.from_estimate(self.refit.identify(one), phi.select(union)) for one in (learned, both)
             )
@@ -75,6 +74,7 @@ class BilinearSearch(FormSearch):
             everything=(everything[0], everything[1]),
             dictionary=phi,
             statistics=both,
+            kept=small,
             explanation=self.explain.identify(small),
         )
 
@@ -89,18 +89,26 @@ class BilinearSearch(FormSearch):
         return affordable
 
     def _point(
-        self, candidate: Candidate, statistics: RegressionStatistics, phi: Dictionary, union: IndexArray, task: Task
+        self,
+        candidate: Candidate,
+        statistics: RegressionStatistics,
+        phi: Dictionary,
+        wide: Dictionary,
+        union: IndexArray,
+        task: Task,
     ) -> PathPoint:
         kept = np.asarray(candidate.retained)
-        small = bilinear_subset(statistics, np.searchsorted(union, kept), phi)
+        small = bilinear_subset(statistics, np.searchsorted(union, kept), wide)
         model = BilinearModel.from_estimate(self.refit.identify(small), phi.select(kept))
         errors = window_errors(model, task.windows, task.horizons)
         names = tuple(phi.names[i] for i in kept)
-        return PathPoint(kept, names, candidate.elbo, errors, model, "least squares")
+        runs = simulation_errors(model, task.windows)
+        return PathPoint(kept, names, candidate.elbo, errors, runs, model, "least squares")
 
 
-def bilinear_subset(statistics: RegressionStatistics, kept: IndexArray, phi: Dictionary) -> RegressionStatistics:
-    """Return bilinear statistics cut to some observables, the inputs, and the products of both."""
-    L, inputs = len(statistics.observables), len(phi.signals.inputs)
-    products = inputs + (np.arange(inputs)[:, None] * L + kept).ravel()
+def bilinear_subset(statistics: RegressionStatistics, kept: IndexArray, wide: Dictionary) -> RegressionStatistics:
+    """Return the statistics of the bilinear dictionary `wide` cut to some observables and their products."""
+    inputs, varying = len(wide.signals.inputs), np.asarray(wide.varying)
+    among = np.flatnonzero(np.isin(varying, kept))
+    products = inputs + (np.arange(inputs)[:, None] * len(varying) + among).ravel()
     return statistics.select(kept, np.concatenate([np.arange(inputs), products]))

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
+from koopsieve._types import IndexArray
+from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate import simulation_errors
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.model import LiftedModel
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve.choice import choose
 from koopsieve.sieve.forms.refits import Refitted, Refitter, default_refits
 from koopsieve.sieve.forms.search import FormSearch, Outcome, Task, compressed, filled
 from koopsieve.sieve.horizon import HorizonSieve
-from koopsieve.sieve.path import PathPoint, SievePath
+from koopsieve.sieve.path import PathPoint, SievePath, chosen_point
 from koopsieve.sieve.protocol import Candidate, Sieve
 
 
@@ -49,30 +51,57 @@ class LinearSearch(FormSearch):
         learned, both = compressed(task, phi, filled(task.horizons))
         refitter = Refitter(task.windows, task.horizons, self.refits, self.stable)
         with one_blas_thread():
-            candidates = self.sieve.path(learned, task.steps, task.progress)
+            candidates = with_plain_linear(self.sieve.path(learned, task.steps, task.progress), phi)
             fits = [
                 refitter(learned.select(candidate.retained), phi.select(candidate.retained))
                 for candidate in task.progress(candidates, "Refitting", len(candidates))
             ]
-            points = tuple(_point(candidate, fit, learned) for candidate, fit in zip(candidates, fits, strict=True))
-            chosen = choose(np.stack([point.errors.blocks for point in points]))
+            points = tuple(_point(one, fit, learned, task) for one, fit in zip(candidates, fits, strict=True))
+            chosen = chosen_point(points)
             kept = points[chosen].retained
-            model = refitter.again(fits[chosen], both.select(kept), phi.select(kept))
+            small = both.select(kept)
+            model, status = refitter.again(fits[chosen], small, phi.select(kept))
         whole = getattr(candidates[chosen], "estimate", None)  # a sieve that decides by the graph shows its own
         return Outcome(
             path=SievePath(self.form, points, task.horizons, chosen, phi.size),
             model=model,
+            status=status,
             everything=(_least_squares(learned, task), _least_squares(both, task)),
             dictionary=phi,
             statistics=both,
-            explanation=whole if isinstance(whole, Estimate) else self.explain.identify(both.select(kept)),
+            kept=small,
+            explanation=whole if isinstance(whole, Estimate) else self.explain.identify(small),
             graph_decides=isinstance(whole, Estimate),
         )
 
 
-def _point(candidate: Candidate, fit: Refitted, statistics: RegressionStatistics) -> PathPoint:
-    names = tuple(statistics.observables[i] for i in candidate.retained)
-    return PathPoint(candidate.retained, names, candidate.elbo, fit.errors, fit.model, fit.refit, fit.status)
+@dataclass(frozen=True, eq=False)
+class PlainLinear:
+    """The states and the constant, nothing lifted: with delays a plain ARX model."""
+
+    retained: IndexArray
+    elbo: float = np.nan
+
+
+def with_plain_linear(candidates: Sequence[Candidate], phi: Dictionary) -> tuple[Candidate, ...]:
+    """Return the candidates with the plain linear set among them, so that the choice never loses to it.
+
+    A single candidate stays alone: it was decided by something else than the validation windows.
+    """
+    constant = [i for i, name in enumerate(phi.names) if name == "1"]
+    plain = np.unique([*phi.state_positions[phi.state_positions >= 0], *constant]).astype(np.intp)
+    known = any(np.array_equal(plain, candidate.retained) for candidate in candidates)
+    if len(candidates) == 1 or known:
+        return tuple(candidates)
+    return tuple(sorted([*candidates, PlainLinear(plain)], key=lambda candidate: len(candidate.retained)))
+
+
+def _point(candidate: Candidate, fit: Refitted, statistics: RegressionStatistics, task: Task) -> PathPoint:
+    names, runs = (
+        tuple(statistics.observables[i] for i in candidate.retained),
+        simulation_errors(fit.model, task.windows),
+    )
+    return PathPoint(candidate.retained, names, candidate.elbo, fit.errors, runs, fit.model, fit.refit, fit.status)
 
 
 def _least_squares(statistics: RegressionStatistics, task: Task) -> LiftedModel:

@@ -56,13 +56,18 @@ class Refitter:
         found = (self._one(name, statistics, dictionary) for name in self.refits)
         return min(found, key=lambda one: one.errors.score(self.emphasis))
 
-    def again(self, before: Refitted, statistics: RegressionStatistics, dictionary: Dictionary) -> LiftedModel:
-        """Return the same refit on more data, stable if it was, or if it would overflow."""
+    def again(
+        self, before: Refitted, statistics: RegressionStatistics, dictionary: Dictionary
+    ) -> tuple[LiftedModel, str]:
+        """Return the same refit on more data, stable if it was or if it would overflow, and what was done, in words."""
         model = LiftedModel.from_estimate(self.refits[before.refit].identify(statistics), dictionary)
         radius = model.spectral_radius
+        if radius <= 1 + ROUNDING:
+            return model, ""
         was_stable = before.model.spectral_radius <= 1 + ROUNDING
-        needed = radius > 1 + ROUNDING and (was_stable or _overflows(radius))
-        return stabilise(model, statistics) if self.stable and needed else model
+        if self.stable and (was_stable or _overflows(radius)):
+            return (moved := stabilise(model, statistics)), _stabilised(radius, moved.spectral_radius)
+        return model, f"Not stabilised: the spectral radius is {radius:.6f}."
 
     def _one(self, name: str, statistics: RegressionStatistics, dictionary: Dictionary) -> Refitted:
         model = LiftedModel.from_estimate(self.refits[name].identify(statistics), dictionary)
@@ -77,7 +82,7 @@ class Refitter:
         """Return the stabilised model unless it predicts worse and the other does not overflow."""
         price = stabilised.errors.score(self.emphasis) - plain.errors.score(self.emphasis)
         if price <= _STABILITY_PRICE or _overflows(radius) or np.isnan(price):
-            told = f"Stabilised: the spectral radius was {radius:.6f}, now {stabilised.model.spectral_radius:.6f}."
+            told = _stabilised(radius, stabilised.model.spectral_radius)
             return Refitted(stabilised.model, stabilised.errors, stabilised.refit, told)
         told = (
             f"Not stabilised: the spectral radius is {radius:.6f}, and moving it to 1 would multiply the validation "
@@ -87,6 +92,10 @@ class Refitter:
 
     def _errors(self, model: LiftedModel) -> WindowErrors:
         return window_errors(model, self.windows, self.horizons)
+
+
+def _stabilised(before: float, after: float) -> str:
+    return f"Stabilised: the spectral radius was {before:.6f}, now {after:.6f}."
 
 
 def _overflows(radius: float) -> bool:

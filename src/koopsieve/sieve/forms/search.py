@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, silent
@@ -54,8 +55,8 @@ class Task:
     progress: Progress = silent
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome(Shown):
     """What the search in one form found.
 
     Parameters
@@ -68,12 +69,14 @@ class Outcome:
         All candidates, one-step least squares: learned from the learning part, and from both.
     dictionary : Dictionary
         The candidates.
-    statistics : RegressionStatistics
-        Of learning and validation data, for all candidates.
+    statistics, kept : RegressionStatistics
+        Of learning and validation data, for all candidates and for those kept.
     explanation : Estimate
         Spike and slab: what drives what. On the kept set, or on all candidates where the graph decided.
     graph_decides : bool
         Whether the explanation is what decided.
+    status : str
+        What was done about the stability of the model, or how its fit ended; empty if there is nothing to say.
     """
 
     path: SievePath
@@ -81,8 +84,14 @@ class Outcome:
     everything: tuple[Model, Model]
     dictionary: Dictionary
     statistics: RegressionStatistics
+    kept: RegressionStatistics
     explanation: Estimate
     graph_decides: bool = False
+    status: str = ""
+
+    def _facts(self) -> Facts:
+        kept = f"{self.path.choice.size} of {self.path.candidates}"
+        return {"form": self.path.form, "kept": kept, "graph decides": "yes" if self.graph_decides else "no"}
 
 
 class FormSearch(ABC):

@@ -10,7 +10,7 @@ the paper's priors; the flag γ_i is common to all. In come statistics compresse
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from koopsieve.identify.estimate import Status
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.regression import RegressionStatistics, required_ahead
 from koopsieve.sieve.horizon.posterior import HorizonPosterior
-from koopsieve.sieve.horizon.problem import horizon_problem, own_observables
+from koopsieve.sieve.horizon.problem import horizon_problem
 from koopsieve.sieve.horizon.search import FlagSearch, by_size
 
 
@@ -89,32 +89,33 @@ class HorizonSieve:
         `worth`, zero here, is the share of noise power it must explain on average over the targets.
     emphasis : float
         The evidence of the targets at horizon h is weighted in proportion to h to this power. 0 treats all horizons
-        alike, which mostly speaks for the short ones, where noise is small and differences are certain; raising it
+        alike, which mostly counts the short ones, where noise is small and differences are certain; raising it
         favours sets that predict far ahead. The default was set by `benchmarks/reduction.py`.
-    rounds : int
-        Updates of weights and precisions after every move.
-    tries : int
-        Newcomers tried for each exchange; raising it finds better sets, more slowly.
-    exchanges : int
+    max_sweeps : int
+        Sweeps over the possible moves at most in `identify`; each ends with the first move that raises the bound.
+    weight_sweeps : int
+        Sweeps of the updates of weights and precisions after every move.
+    max_newcomers : int
+        Newcomers tried for each exchange at most; raising it finds better sets, more slowly.
+    max_exchanges : int
         Accepted exchanges at most, for each size in `sizes`.
-    max_moves : int
-        Accepted moves at most in `identify`.
     """
 
     prior: SpikeSlabPrior = field(default_factory=lambda: SpikeSlabPrior(worth=0.0))
     emphasis: float = 1.0
-    rounds: int = 2
-    tries: int = 5
-    exchanges: int = 20
-    max_moves: int = 1000
+    max_sweeps: int = 1000
+    weight_sweeps: int = 2
+    max_newcomers: int = 5
+    max_exchanges: int = 20
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.emphasis):
             raise KoopsieveError(f"emphasis must be a finite number, such as 0, 0.5 or 1. Got {self.emphasis}.")
-        if min(self.rounds, self.tries, self.max_moves) < 1 or self.exchanges < 0:
+        if min(self.max_sweeps, self.weight_sweeps, self.max_newcomers) < 1 or self.max_exchanges < 0:
             raise KoopsieveError(
-                "rounds, tries and max_moves must be at least 1, exchanges at least 0. Got "
-                f"rounds={self.rounds}, tries={self.tries}, max_moves={self.max_moves}, exchanges={self.exchanges}."
+                "max_sweeps, weight_sweeps and max_newcomers must be at least 1, max_exchanges at least 0. Got "
+                f"max_sweeps={self.max_sweeps}, weight_sweeps={self.weight_sweeps}, "
+                f"max_newcomers={self.max_newcomers}, max_exchanges={self.max_exchanges}."
             )
 
     def identify(self, statistics: RegressionStatistics) -> HorizonEstimate:
@@ -136,10 +137,10 @@ class HorizonSieve:
         """
         search = self._search(statistics)
         with one_blas_thread():
-            ends = [search.climb(start, self.max_moves) for start in (search.dense(), search.sparse())]
+            ends = [search.climb(start, self.max_sweeps) for start in (search.dense(), search.sparse())]
         best, trace = max(ends, key=lambda end: end[1][-1])
         agreement = sum(set(end.kept.tolist()) == set(best.kept.tolist()) for end, _ in ends)
-        status = Status.MAX_SWEEPS if len(trace) > self.max_moves else Status.SETTLED
+        status = Status.MAX_SWEEPS if len(trace) > self.max_sweeps else Status.SETTLED
         return _estimate(search, statistics, best, trace, status, agreement)
 
     def sizes(
@@ -165,7 +166,7 @@ class HorizonSieve:
             One per different size, the smallest first.
         """
         search = self._search(statistics)
-        least = int(np.sum(np.isinf(search.log_odds)))
+        least = int(np.sum(np.isinf(search.prior.log_odds)))
         wanted = sorted({int(np.clip(size, max(least, 1), search.problem.observables)) for size in sizes})
         with one_blas_thread():
             found = by_size(search, wanted, progress)
@@ -178,16 +179,16 @@ class HorizonSieve:
         self, statistics: RegressionStatistics, steps: int, progress: Progress = silent
     ) -> tuple[HorizonEstimate, ...]:
         """Find the best sets of about `steps` sizes: see `path_sizes`."""
-        least, most = int(np.sum(own_observables(required_ahead(statistics)))), len(statistics.observables)
+        least, most = len(statistics.outputs), len(statistics.observables)
         return self.sizes(statistics, path_sizes(max(least, 1), most, steps), progress)
 
     def _search(self, statistics: RegressionStatistics) -> FlagSearch:
         ahead = required_ahead(statistics)
         problem = horizon_problem(statistics, self.emphasis)
-        log_odds = self.prior.log_odds(ahead.observables, float(np.sum(problem.rows)))
-        log_odds[own_observables(ahead)] = np.inf
-        shapes = (self.prior.a, self.prior.b, self.prior.c, self.prior.d)
-        return FlagSearch(problem, shapes, log_odds, self.rounds, self.tries, self.exchanges)
+        prior = self.prior.on(ahead.observables, float(np.sum(problem.rows)))
+        always = np.isin(np.arange(len(ahead.observables)), statistics.outputs)  # the outputs themselves stay
+        prior = replace(prior, log_odds=np.where(always, np.inf, prior.log_odds))
+        return FlagSearch(problem, prior, self.weight_sweeps, self.max_newcomers, self.max_exchanges)
 
 
 def path_sizes(least: int, most: int, steps: int) -> tuple[int, ...]:

@@ -2,7 +2,8 @@
 
 Comes in: `HorizonStatistics`. Goes out: for every target (an output at a horizon) the Gram matrix of the observables
 and their products with the target, after the inputs between now and the horizon have been fitted to both. Integrating
-over the inputs' weights under a flat prior gives exactly this regression, with one row fewer per input column.
+over the inputs' weights under a flat prior gives exactly this regression, with one row fewer per input column
+(D32).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.identify.linalg.standardise import standardise
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor, required_ahead
 
@@ -71,11 +72,6 @@ def horizon_problem(statistics: RegressionStatistics, emphasis: float) -> Horizo
         weight=np.repeat(weight / weight.mean(), outputs),
         target_scale=np.concatenate([part[4] for part in per_horizon]),
     )
-
-
-def own_observables(ahead: HorizonStatistics) -> BoolArray:
-    """Return which observables are the outputs themselves; the sieve always keeps them."""
-    return np.isin(np.array(ahead.observables), np.array(ahead.outputs))
 
 
 def _project(ahead: HorizonStatistics, horizon: int) -> tuple[FloatArray, FloatArray, FloatArray, float, FloatArray]:

@@ -1,68 +1,74 @@
 """What the horizon sieve loses when observables are taken out, one by one, the weights of the others solved anew.
 
-Taking out i is one Schur complement per target: Σ − Σ_·i Σ_i·/Σ_ii, μ − Σ_·i μ_i/Σ_ii. In a run of removals only the
-columns of those that leave are needed on the way, so the matrix itself is updated once, at the end.
+Taking out i is one Schur complement per target: Σ − Σ_·i Σ_i·/Σ_ii, μ − Σ_·i μ_i/Σ_ii (D38). In a run of removals
+only the columns of those that leave are needed on the way, so the matrix itself is updated once, at the end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray
-from koopsieve.sieve.horizon.posterior import HorizonPosterior, Shapes, noise_gain, weight_price
+from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.identify.prior import ProblemPrior
+from koopsieve.identify.spike_slab.equations import slab_gain
+from koopsieve.sieve.horizon.posterior import HorizonPosterior, noise_gain
 from koopsieve.sieve.horizon.problem import HorizonProblem
 
+MIN_REMAINING_ERROR = 1e-3  # of the squared error: rounding must not take more than this from it
 
-def removal_gains(problem: HorizonProblem, shapes: Shapes, posterior: HorizonPosterior) -> FloatArray:
+
+def removal_gains(problem: HorizonProblem, prior: ProblemPrior, posterior: HorizonPosterior) -> FloatArray:
     """Return, per observable that is in, how much the evidence rises (mostly: falls) when it is taken out.
 
-    Solving the others anew, the penalised squared error grows by μ_i²/(ρ̂Σ_ii) and log|Σ| falls by log Σ_ii.
+    Solving the others anew, the penalised squared error without the term of i itself grows by
+    (μ_i²/Σ_ii + α̂_i(μ_i² + Σ_ii) − 1)/ρ̂, and log|Σ| falls by log Σ_ii: (D37).
     """
     every = np.ones(len(posterior.kept), dtype=bool)
-    return _Marginals.of(posterior).gains(problem, shapes, every)
+    return _Marginals.of(posterior).gains(problem, prior, every)
 
 
 def without(posterior: HorizonPosterior, position: int) -> HorizonPosterior:
     """Return the posterior after one observable is taken out, α and ρ as they were; its evidence is not known (nan)."""
     column = posterior.covariance[:, :, position]
     stay = np.arange(len(posterior.kept)) != position
-    left = _Marginals.of(posterior).without(position, column)
-    return left.posterior(posterior, stay, _over_root(column, position)[:, :, None])
+    marginals = _Marginals.of(posterior).without(position, column)
+    return marginals.posterior(posterior, stay, _over_root(column, position)[:, :, None])
 
 
 def without_least(
     problem: HorizonProblem,
-    shapes: Shapes,
+    prior: ProblemPrior,
     posterior: HorizonPosterior,
-    log_odds: FloatArray,
     most: int,
     least_gain: float,
 ) -> HorizonPosterior:
-    """Take out what is missed least, again and again: at most `most`, each of which must gain over `least_gain`.
+    """Take out what the bound needs least, again and again: at most `most`, each of which must gain over `least_gain`.
 
-    `log_odds` are those of the observables that are in; inf for those that must stay.
+    Observables with infinite prior log odds stay.
     """
-    left, stay = _Marginals.of(posterior), np.ones(len(posterior.kept), dtype=bool)
-    gone = np.empty((*posterior.mean.shape, most))  # the columns that left, each over the root of its pivot
+    log_odds = prior.log_odds[posterior.kept]
+    marginals, stay = _Marginals.of(posterior), np.ones(len(posterior.kept), dtype=bool)
+    removed_columns = np.empty((*posterior.mean.shape, most))  # each over the root of its pivot
     for step in range(most):
         gains = np.full(stay.size, -np.inf)
-        gains[stay] = left.gains(problem, shapes, stay) - log_odds[stay]
+        gains[stay] = marginals.gains(problem, prior, stay) - log_odds[stay]
         leaving = int(np.argmax(gains)) if gains.size else -1
         if leaving < 0 or not gains[leaving] > least_gain:
             break
-        past = gone[:, :, :step]
+        past = removed_columns[:, :, :step]
         column = posterior.covariance[:, :, leaving] - (past @ past[:, leaving, :, None])[:, :, 0]
-        left, stay[leaving] = left.without(leaving, column), False
-        gone[:, :, step] = _over_root(column, leaving)
-    return posterior if stay.all() else left.posterior(posterior, stay, gone[:, :, : np.sum(~stay)])
+        marginals, stay[leaving] = marginals.without(leaving, column), False
+        removed_columns[:, :, step] = _over_root(column, leaving)
+    return posterior if stay.all() else marginals.posterior(posterior, stay, removed_columns[:, :, : np.sum(~stay)])
 
 
 @dataclass(frozen=True, eq=False)
 class _Marginals:
     """Each weight's mean and variance, per target (Q, k), and the targets' squared errors; α and ρ stay as they are."""
 
+    kept: IndexArray
     mean: FloatArray
     variance: FloatArray
     squared_error: FloatArray
@@ -70,35 +76,32 @@ class _Marginals:
     rho: FloatArray
 
     @classmethod
-    def of(cls, posterior: HorizonPosterior) -> _Marginals:
-        variance = np.einsum("tii->ti", posterior.covariance)
-        return cls(posterior.mean, variance, posterior.squared_error, posterior.alpha, posterior.rho)
+    def of(cls, full: HorizonPosterior) -> _Marginals:
+        return cls(full.kept, full.mean, full.variance, full.squared_error, full.alpha, full.rho)
 
-    def gains(self, problem: HorizonProblem, shapes: Shapes, stay: BoolArray) -> FloatArray:
-        """Return what taking out each of those that are still in would gain."""
-        mean, variance, rho = self.mean[:, stay], self.variance[:, stay], self.rho[:, None]
-        growth = mean**2 / (rho * variance) - (1 - self.alpha[:, stay] * variance) / rho
-        price = weight_price(shapes[2], shapes[3], mean, variance) + 0.5 * np.log(variance)
-        gains: FloatArray = problem.weight @ (noise_gain(problem, shapes, self.squared_error, growth) - price)
+    def gains(self, problem: HorizonProblem, prior: ProblemPrior, stay: BoolArray) -> FloatArray:
+        """Return what taking out each of those that are still in would gain: (D37)."""
+        mean, variance = self.mean[:, stay], self.variance[:, stay]
+        growth = removal_growth(mean, variance, self.alpha[:, stay], self.rho[:, None])
+        noise = noise_gain(problem, prior, self.squared_error, growth)
+        gains: FloatArray = problem.weight @ (noise - slab_gain(prior.slab.at(self.kept[stay]), mean, variance))
         return gains
 
     def without(self, i: int, column: FloatArray) -> _Marginals:
-        """Return them after i, whose column of the covariance is given, was taken out."""
+        """Return them after i, whose column of the covariance is given, was taken out: (D38)."""
         ratio = column / column[:, i, None]
-        mean, variance, rho = self.mean[:, i], column[:, i], self.rho
-        growth = mean**2 / (rho * variance) - (1 - self.alpha[:, i] * variance) / rho
-        return _Marginals(
-            mean=self.mean - ratio * mean[:, None],
+        growth = removal_growth(self.mean[:, i], column[:, i], self.alpha[:, i], self.rho)
+        return replace(
+            self,
+            mean=self.mean - ratio * self.mean[:, i, None],
             variance=self.variance - ratio * column,
-            squared_error=np.maximum(self.squared_error + growth, 1e-3 * self.squared_error),
-            alpha=self.alpha,
-            rho=rho,
+            squared_error=np.maximum(self.squared_error + growth, MIN_REMAINING_ERROR * self.squared_error),
         )
 
-    def posterior(self, before: HorizonPosterior, stay: BoolArray, gone: FloatArray) -> HorizonPosterior:
-        """Return the whole posterior of those that stay; `gone` are the columns (Q, k, ·) taken out of `before`."""
+    def posterior(self, before: HorizonPosterior, stay: BoolArray, removed_columns: FloatArray) -> HorizonPosterior:
+        """Return the whole posterior of those that stay, given the columns (Q, k, ·) removed from that of `before`."""
         covariance = before.covariance[:, stay][:, :, stay]
-        covariance -= gone[:, stay] @ gone[:, stay].transpose(0, 2, 1)
+        covariance -= removed_columns[:, stay] @ removed_columns[:, stay].transpose(0, 2, 1)
         return HorizonPosterior(
             kept=before.kept[stay],
             mean=self.mean[:, stay],
@@ -113,3 +116,9 @@ class _Marginals:
 def _over_root(column: FloatArray, i: int) -> FloatArray:
     """Return the column over the root of its pivot, so that its outer product is what leaves the covariance."""
     return column / np.sqrt(column[:, i, None])
+
+
+def removal_growth(mean: FloatArray, variance: FloatArray, alpha: FloatArray, rho: FloatArray) -> FloatArray:
+    """Return by how much the squared error grows when a weight is taken out, the others solved anew: (D37)."""
+    growth: FloatArray = (mean**2 / variance + alpha * (mean**2 + variance) - 1) / rho
+    return growth

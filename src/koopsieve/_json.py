@@ -1,0 +1,60 @@
+"""JSON that every reader accepts: numbers that are not finite become the strings "inf", "-inf" and "nan"."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from koopsieve._types import written_whole
+
+_WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+def plain(value: Any) -> Any:
+    """Return `value` made of dicts, lists, strings, whole numbers, finite floats, booleans and None only.
+
+    Examples
+    --------
+    >>> plain({"error": np.array([0.5, np.inf]), "a": (1, float("nan"))})
+    {'error': [0.5, 'inf'], 'a': [1, 'nan']}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def number(value: Any) -> float:
+    """Return the number that `plain` may have written as a string.
+
+    Examples
+    --------
+    >>> number("inf"), number(0.5)
+    (inf, 0.5)
+    """
+    return _WORDS[value] if isinstance(value, str) else float(value)
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write `value` to `path`, whole or not at all; the same value gives the same bytes."""
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    with written_whole(path) as stream:
+        stream.write(text.encode() + b"\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a value back; numbers that are not finite stay strings until `number` is asked."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))

@@ -1,0 +1,5 @@
+"""A refit that looks ahead: white coordinates, the loss over several horizons and its gradient, the method."""
+
+from koopsieve.identify.horizon_least_squares.horizon_least_squares import HorizonLeastSquares
+
+__all__ = ["HorizonLeastSquares"]

@@ -1,0 +1,98 @@
+"""A refit that looks ahead: the Koopman matrix whose own predictions are good at the horizons asked for.
+
+Beyond the paper. Least squares one step ahead spends its freedom on all observables alike. Here A and B are moved from
+there so that the outputs predicted by the model fit best at all horizons. In come statistics with horizons, out comes
+an `Estimate`; no data are touched. See (D40) to (D48) in docs/derivation.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from koopsieve._linalg import clip_eigenvalues
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.execution import one_blas_thread
+from koopsieve.identify.estimate import Estimate, Status
+from koopsieve.identify.horizon_least_squares.loss import HorizonLoss
+from koopsieve.identify.horizon_least_squares.whitening import whitening
+from koopsieve.identify.least_squares import LeastSquares
+from koopsieve.regression import HorizonStatistics, RegressionStatistics, required_ahead
+
+STORED_STEPS = 10  # past steps from which the quasi-Newton method learns the curvature
+STOPPED_AT_LIMIT = 1  # how scipy's L-BFGS-B says that it ran out of iterations
+
+
+@dataclass(frozen=True)
+class HorizonLeastSquares:
+    """Least squares over several horizons of the model's own predictions, tied to one-step least squares.
+
+    Minimises, by a quasi-Newton method from the one-step solution,
+    mean over targets of (squared error − least) / least + tie·mean over observables of the one-step misfit added,
+    where `least` is the squared error of the direct regression at that horizon, which no model can go below.
+    Observables are whitened inside, so units do not matter. All targets are fitted together.
+
+    Parameters
+    ----------
+    tie : float
+        Weight of the one-step fit of all observables. Raising it stays closer to `LeastSquares`.
+    emphasis : float
+        Targets at horizon h weigh in proportion to h to this power.
+    max_sweeps : int
+        Quasi-Newton iterations at most. Stopping early only means to stay closer to the one-step solution.
+    """
+
+    tie: float = 10.0
+    emphasis: float = 0.5
+    max_sweeps: int = 100
+
+    def __post_init__(self) -> None:
+        if not (self.tie >= 0 and np.isfinite(self.tie) and np.isfinite(self.emphasis) and self.max_sweeps >= 0):
+            raise KoopsieveError(
+                "tie and max_sweeps must not be negative, and all must be finite. Got "
+                f"tie={self.tie}, emphasis={self.emphasis}, max_sweeps={self.max_sweeps}."
+            )
+
+    def identify(self, statistics: RegressionStatistics) -> Estimate:
+        """Infer the Koopman matrix; every regressor counts as included.
+
+        Raises
+        ------
+        KoopsieveError
+            If the statistics hold no horizons, or the outputs are not among the observables.
+        """
+        ahead = required_ahead(statistics)
+        outputs = _output_columns(statistics, ahead)
+        frame = whitening(statistics)
+        one_step = frame.inward(LeastSquares().identify(statistics).coef)
+        loss = HorizonLoss.of(ahead, frame, outputs, one_step, self.tie, self.emphasis)
+        options = {"maxiter": self.max_sweeps, "maxcor": STORED_STEPS}
+        with np.errstate(all="ignore"), one_blas_thread():
+            end = minimize(loss, _bounded(one_step).ravel(), jac=True, method="L-BFGS-B", options=options)
+        coef = frame.outward(end.x.reshape(one_step.shape))
+        return Estimate.of(statistics, coef, status=(_status(end),) * coef.shape[1], sweeps=max(end.nit, 1))
+
+
+def _bounded(white: FloatArray) -> FloatArray:
+    """Return the start with eigenvalues outside the unit circle moved onto it: long horizons must not overflow."""
+    rank = white.shape[1]
+    return np.vstack([clip_eigenvalues(white[:rank], 1.0), white[rank:]])
+
+
+def _status(end: Any) -> Status:
+    """Return what the optimiser says of its ending."""
+    if end.success:
+        return Status.SETTLED
+    return Status.MAX_SWEEPS if end.status == STOPPED_AT_LIMIT else Status.STALLED
+
+
+def _output_columns(statistics: RegressionStatistics, ahead: HorizonStatistics) -> IndexArray:
+    if len(statistics.outputs) < len(ahead.outputs):
+        raise KoopsieveError(
+            f"Of the outputs {list(ahead.outputs)} not all are among the observables, so the model could not predict "
+            "them. Add a States() block, and keep the outputs when reducing."
+        )
+    return np.array(statistics.outputs, dtype=np.intp)

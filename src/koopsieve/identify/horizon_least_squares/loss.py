@@ -1,0 +1,166 @@
+"""The loss of the horizon refit and its gradient, from statistics alone: (D43) to (D48).
+
+Matrices act from the left, as everywhere in this stage: the lifted state is a row, φ⁺ = φA + uB, y = φC. With
+M_i = AⁱC the outputs h steps ahead are y[k+h] = φM_h + Σ_j u[k+j]·B·M_{h−1−j}, j = 0, …, h−1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray
+from koopsieve.identify.horizon_least_squares.whitening import Whitening
+from koopsieve.regression import HorizonStatistics, TriangularFactor
+
+MIN_RELATIVE_ERROR = 1e-12  # of a target's power: an error of the direct regression below this is rounding
+OVERFLOWED = 1e300  # the loss of a matrix whose predictions are not finite; the line search steps back from it
+
+
+@dataclass(frozen=True, eq=False)
+class HorizonTerm:
+    """The weighted squared error of the outputs at one horizon, as a function of Θ_h: (D45).
+
+    Parameters
+    ----------
+    horizon : int
+    R : array, shape (n, r + l·h)
+        Triangular factor of white coordinates and scaled inputs.
+    S : array, shape (n, q)
+        The targets seen through it.
+    weight : array, shape (q,)
+        Of each output's squared error.
+    """
+
+    horizon: int
+    R: FloatArray
+    S: FloatArray
+    weight: FloatArray
+
+    @classmethod
+    def of(cls, horizon: int, factor: TriangularFactor, frame: Whitening, share: float) -> HorizonTerm:
+        """Bring the direct regression at one horizon to white coordinates; errors count relative to its own."""
+        L = len(frame.into)
+        design = np.hstack([factor.R[:, :L] @ frame.into, factor.R[:, L:] / np.tile(frame.input_scale, horizon)])
+        Q, R = np.linalg.qr(design)
+        S = Q.T @ factor.S
+        least = factor.leftover + np.sum((factor.S - Q @ S) ** 2, axis=0) + _unexplained(R, S)
+        power = np.sum(factor.S**2, axis=0) + factor.leftover
+        scale = np.maximum(least, MIN_RELATIVE_ERROR * power)
+        weight = np.divide(share, scale, out=np.zeros_like(scale), where=scale > 0)  # an output that is zero has none
+        return cls(horizon, R, S, weight)
+
+    def error(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return Σ weight·‖S − RΘ‖² and its slope with respect to Θ."""
+        gap = self.R @ theta - self.S
+        return float(np.sum(self.weight * gap**2)), 2 * self.R.T @ (gap * self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class HorizonLoss:
+    """The loss and its gradient, as a function of the white Koopman matrix laid out flat: (D43).
+
+    Parameters
+    ----------
+    C : array, shape (r, q)
+        The outputs from the white lifted state.
+    terms : tuple of HorizonTerm
+        One per horizon, increasing.
+    one_step : array, shape (r + l, r)
+        Where the one-step fit is best.
+    frame : Whitening
+        Its mean products are the metric of the one-step fit.
+    tie : float
+        Weight of the mean over the observables of the one-step misfit added.
+    """
+
+    C: FloatArray
+    terms: tuple[HorizonTerm, ...]
+    one_step: FloatArray
+    frame: Whitening
+    tie: float
+
+    @classmethod
+    def of(
+        cls,
+        ahead: HorizonStatistics,
+        frame: Whitening,
+        outputs: IndexArray,
+        one_step: FloatArray,
+        tie: float,
+        emphasis: float,
+    ) -> HorizonLoss:
+        """Prepare the loss: everything that does not depend on the Koopman matrix."""
+        share = np.asarray(ahead.horizons, dtype=float) ** emphasis
+        share /= share.sum() * len(outputs)
+        terms = (HorizonTerm.of(h, ahead.at(h), frame, part) for h, part in zip(ahead.horizons, share, strict=True))
+        return cls(frame.back[:, outputs], tuple(terms), one_step, frame, tie)
+
+    def __call__(self, flat: FloatArray) -> tuple[float, FloatArray]:
+        """Return the loss and its gradient."""
+        K = flat.reshape(self.one_step.shape)
+        A, B = K[: len(self.C)], K[len(self.C) :]
+        M = output_maps(A, self.C, self.terms[-1].horizon)
+        loss, gradient = self._tie(K)
+        direct = np.zeros_like(M)
+        for term in self.terms:
+            value, slope = term.error(stacked(M, B, term.horizon))
+            loss += value
+            by_maps, by_B = through_stack(M, B, term.horizon, slope)
+            direct[: term.horizon + 1] += by_maps
+            gradient[len(A) :] += by_B
+        gradient[: len(A)] += through_powers(A, M, direct)
+        if not (np.isfinite(loss) and np.isfinite(gradient).all()):
+            return OVERFLOWED, np.zeros_like(flat)
+        return loss, gradient.ravel()
+
+    def _tie(self, K: FloatArray) -> tuple[float, FloatArray]:
+        """Return what being away from the one-step fit costs, and its gradient."""
+        change = K - self.one_step
+        slope = (self.tie / max(self.frame.rank, 1)) * self.frame.mean_products(change)
+        return float(np.vdot(change, slope)), 2 * slope
+
+
+def output_maps(A: FloatArray, C: FloatArray, highest: int) -> FloatArray:
+    """Return M_0 = C and M_i = A·M_{i−1}, shape (highest + 1, r, q): (D44)."""
+    M = np.empty((highest + 1, *C.shape))
+    M[0] = C
+    for i in range(highest):
+        M[i + 1] = A @ M[i]
+    return M
+
+
+def stacked(M: FloatArray, B: FloatArray, h: int) -> FloatArray:
+    """Return Θ_h = [M_h; B·M_{h−1}; …; B·M_0], shape (r + l·h, q): (D45)."""
+    return np.concatenate([M[h], (B @ M[:h][::-1]).reshape(-1, M.shape[2])])
+
+
+def through_stack(M: FloatArray, B: FloatArray, h: int, slope: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the slopes with respect to M_0, …, M_h and to B, given that with respect to Θ_h: (D46).
+
+    The block of the input at k + j is B·M_{h−1−j}, so it passes Bᵀ·slope on to M_{h−1−j}, and slope·Mᵀ to B.
+    """
+    r, q = M.shape[1:]
+    by_input = slope[r:].reshape(h, len(B), q)[::-1]  # in the order of M_0, …, M_{h−1}
+    by_B: FloatArray = np.tensordot(by_input, M[:h], axes=([0, 2], [0, 2]))
+    return np.concatenate([B.T @ by_input, slope[None, :r]]), by_B
+
+
+def through_powers(A: FloatArray, M: FloatArray, direct: FloatArray) -> FloatArray:
+    """Return the slope with respect to A, given the direct ones with respect to each M_i: (D47), (D48).
+
+    Backwards through M_i = A·M_{i−1}: Λ_i = direct_i + Aᵀ·Λ_{i+1}, and the slope is Σ_i Λ_i·M_{i−1}ᵀ.
+    """
+    adjoint = direct.copy()
+    for i in range(len(M) - 2, 0, -1):
+        adjoint[i] += A.T @ adjoint[i + 1]
+    slope: FloatArray = np.tensordot(adjoint[1:], M[:-1], axes=([0, 2], [0, 2]))
+    return slope
+
+
+def _unexplained(R: FloatArray, S: FloatArray) -> FloatArray:
+    """Return the squared norm of S that no coefficients reach; zero unless R is singular."""
+    solution = np.linalg.lstsq(R, S, rcond=1e-12)[0]
+    gap: FloatArray = np.sum((S - R @ solution) ** 2, axis=0)
+    return gap

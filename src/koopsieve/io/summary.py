@@ -1,0 +1,225 @@
+"""A run in numbers, under names that other programs rely on: the content of `summary.json`.
+
+Everything that the report shows as a number is here, because the report takes it from here.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from koopsieve._types import FloatArray
+from koopsieve._version import __version__
+from koopsieve.dictionary.formulas import formulas
+from koopsieve.evaluate import Errors
+from koopsieve.evaluate.residuals import Correlation, ResidualTests, residual_tests
+from koopsieve.evaluate.spectra import Spectrum, spectrum
+from koopsieve.identify import Estimate
+from koopsieve.model.terms import output_terms
+from koopsieve.sieve import SievePath
+from koopsieve.sieve.result import LINEAR, PERSISTENCE, SieveResult
+from koopsieve.sieve.views import Contender, Sifted, contenders, judged_model, result_of
+
+
+def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the run in numbers.
+
+    Parameters
+    ----------
+    given : SieveResult or fitted KoopmanSieve
+    more : mapping, optional
+        Further entries, such as the settings. What is under "data" is added to what is known of the data.
+    """
+    result, further = result_of(given), dict(more or {})
+    found = contenders(result)
+    done = further.pop("data", {})
+    return {
+        **_what_was_kept(result),
+        **_errors(result, found),
+        "remarks": result.remarks,
+        "judged_on": result.judged.on,
+        "data": {**_data(result), **(done if isinstance(done, Mapping) else {"note": str(done)})},
+        "residuals": _residuals(residual_tests(judged_model(result), result.judged.data)),
+        "eigenvalues": _eigenvalues(spectrum(judged_model(result), result.judged.data)),
+        "path": path_entry(result.path),
+        "tried": {form: path_entry(path) for form, path in result.paths.items()},
+        **_explanation(result.explanation, result.reduction.threshold),
+        "seconds": result.seconds,
+        "version": __version__,
+        "environment": _environment(),
+        "seed": result.seed,
+        **further,
+    }
+
+
+def fit_per_cent(nmse: FloatArray) -> FloatArray:
+    """Return 100·(1 − ‖e‖/‖y − mean‖) from the NMSE, which is the square of that ratio.
+
+    Examples
+    --------
+    >>> fit_per_cent(np.array([0.0, 0.25, 4.0]))
+    array([ 100.,   50., -100.])
+    """
+    return np.asarray(100.0 * (1.0 - np.sqrt(nmse)))
+
+
+def _what_was_kept(result: SieveResult) -> dict[str, Any]:
+    return {
+        "form": result.form,
+        "observables": {
+            "full": result.path.candidates,
+            "reduced": len(result.retained),
+            "retained": result.retained_names,
+        },
+        "terms": result.terms,
+        "coefficients": _coefficients(result),
+        "embedding": result.embedding.to_dict(),
+        "horizons": result.horizons,
+        "dt": result.model.dt,
+    }
+
+
+def _coefficients(result: SieveResult) -> list[dict[str, Any]]:
+    """Return every term of the model with its formula, and what it adds to each output one step ahead."""
+    model, terms = result.model, output_terms(result.model)
+    texts = {**formulas(model.dictionary.bilinear()), **formulas(model.dictionary)}
+    probability = _probabilities(result.explanation)
+    return [
+        {
+            "name": name,
+            "formula": texts.get(name, name),
+            "coefficient": dict(zip(model.output_names, row, strict=True)),
+            "probability": {o: probability[o][name] for o in model.output_names if name in probability.get(o, {})},
+        }
+        for name, row in zip(terms.names, terms.coef, strict=True)
+    ]
+
+
+def _probabilities(found: Estimate) -> dict[str, dict[str, float]]:
+    columns = zip(found.targets, found.inclusion.T, strict=True)
+    return {target: dict(zip(found.regressors, map(float, column), strict=True)) for target, column in columns}
+
+
+def _errors(result: SieveResult, found: Sequence[Contender]) -> dict[str, Any]:
+    baselines = {name: one.errors for name, one in result.baselines.items()}
+    spread = _spread(result)
+    tested = {"test": _tested(result.errors, spread)} if result.judged.on != "validation" else {}
+    return {
+        "nmse": _by_size(found, lambda one: one.errors.nmse),
+        "baselines": {name: errors.nmse for name, errors in baselines.items()},
+        **tested,
+        "models": {one.label: {"terms": one.terms, **_tested(one.errors, spread)} for one in found},
+        "beats_linear": result.beats_linear,
+        "gain_over_linear": result.gain_over_linear,
+        "condition_number": _by_size(found, lambda one: one.condition_number),
+        "spectral_radius": _by_size(found, lambda one: one.spectral_radius),
+    }
+
+
+def _by_size(found: Sequence[Contender], value: Callable[[Contender], Any]) -> dict[str, dict[str, Any]]:
+    """Return a number per model: of all candidates, and of those kept."""
+    own = [one for one in found if one.name not in (LINEAR, PERSISTENCE)]
+    return {
+        size: {one.name: value(one) for one in own if one.of_kept == kept}
+        for size, kept in (("full", False), ("reduced", True))
+    }
+
+
+def _tested(errors: Errors, spread: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        "nmse": errors.nmse,
+        "fit": {name: fit_per_cent(values) for name, values in errors.nmse.items()},
+        "simulation_rmse": errors.simulation_rmse,
+        "simulation_fit": {
+            name: 100.0 * (1.0 - rmse / spread[name]) if spread[name] > 0 else np.nan
+            for name, rmse in errors.simulation_rmse.items()
+        },
+    }
+
+
+def _spread(result: SieveResult) -> dict[str, float]:
+    """Return the standard deviation of each output over the samples that simulations are compared with."""
+    reference = result.judged.data if result.judged.truth is None else result.judged.truth
+    names = result.model.output_names
+    seen = np.concatenate([x[1:, : len(names)] for x in reference.states])
+    return dict(zip(names, map(float, seen.std(axis=0)), strict=True))
+
+
+def _data(result: SieveResult) -> dict[str, Any]:
+    judged = result.judged.data
+    outputs = np.concatenate(judged.states)[:, : judged.n_outputs]
+    inputs = np.concatenate(judged.inputs)
+    channels = [*zip(judged.output_names, outputs.T, strict=True), *zip(judged.input_names, inputs.T, strict=True)]
+    return {
+        "samples": result.samples,
+        "judged_episodes": judged.n_episodes,
+        "channels": {
+            name: {"least": column.min(), "mean": column.mean(), "largest": column.max(), "deviation": column.std()}
+            for name, column in channels
+            if len(column)
+        },
+    }
+
+
+def _residuals(found: ResidualTests) -> dict[str, Any]:
+    return {
+        "samples": found.samples,
+        "passed": found.passed,
+        "words": found.words,
+        "whiteness": {name: _correlation(one) for name, one in found.whiteness.items()},
+        "inputs": {name: {u: _correlation(one) for u, one in each.items()} for name, each in found.inputs.items()},
+    }
+
+
+def _correlation(found: Correlation) -> dict[str, Any]:
+    return {
+        "passed": found.passed,
+        "outside": found.outside,
+        "tested": len(found.tested),
+        "largest": found.largest,
+        "lag": found.worst,
+        "limit": found.limit,
+    }
+
+
+def _eigenvalues(found: Spectrum) -> dict[str, Any]:
+    residuals = {} if found.residuals is None else {"residual": found.residuals}
+    return {
+        "of": found.of,
+        "real": found.values.real,
+        "imaginary": found.values.imag,
+        "frequency": found.frequencies,
+        "time_constant": found.time_constants,
+        **residuals,
+    }
+
+
+def path_entry(path: SievePath) -> dict[str, Any]:
+    """Return a path in numbers."""
+    return {
+        "sizes": path.sizes,
+        "chosen": path.chosen,
+        "nmse": path.error,
+        "standard_error": path.standard_error,
+        "elbo": path.elbo,
+        "refit": [point.refit for point in path.points],
+        "status": [point.status for point in path.points],
+        "words": path.describe(),
+    }
+
+
+def _explanation(found: Estimate, threshold: float) -> dict[str, Any]:
+    return {
+        "threshold": threshold,
+        "elbo": dict(zip(found.targets, found.elbo, strict=True)),
+        "status": {name: status.value for name, status in zip(found.targets, found.status, strict=True)},
+    }
+
+
+def _environment() -> dict[str, str]:
+    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"python": platform.python_version(), **packages, "system": platform.platform()}

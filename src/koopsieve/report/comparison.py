@@ -1,0 +1,212 @@
+"""Several runs side by side on one page, from what they left in their `summary.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from koopsieve._json import number as finite
+from koopsieve._json import plain, read_json
+from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._words import number, per_cent, steps
+from koopsieve.io import summarise
+from koopsieve.report.render import rendered
+from koopsieve.sieve.views import Sifted
+
+SCRIPTS = ("values", "chart", "compare", "theme")
+Summary = Mapping[str, Any]
+
+
+def write_comparison(
+    runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str], title: str = "Runs side by side"
+) -> None:
+    """Write a page that compares runs, whole or not at all.
+
+    Parameters
+    ----------
+    runs : sequence of path
+        Folders that `write_run` or `koopsieve sift` wrote, or their `summary.json`.
+    path : path
+        Where to.
+    title : str
+
+    Raises
+    ------
+    KoopsieveError
+        If there are fewer than two runs, or one is not there or not of a run.
+    """
+    found = {name: read_summary(run) for name, run in zip(run_names(runs), runs, strict=True)}
+    with written_whole(path) as stream:
+        stream.write(render_comparison(found, title).encode())
+
+
+def render_comparison(runs: Mapping[str, Summary | Sifted], title: str = "Runs side by side") -> str:
+    """Return the page that compares runs as HTML.
+
+    Parameters
+    ----------
+    runs : mapping from name to summary, SieveResult or fitted KoopmanSieve
+        What each run is called, and what it found.
+    title : str
+    """
+    if len(runs) < 2:
+        raise KoopsieveError(f"Compare two runs or more. Got {len(runs)}.")
+    summaries = {name: plain(run if isinstance(run, Mapping) else summarise(run)) for name, run in runs.items()}
+    return rendered(
+        "comparison.html",
+        SCRIPTS,
+        {"runs": [_curves(name, summary) for name, summary in summaries.items()]},
+        title=title,
+        runs=summaries,
+        facts=facts(summaries),
+        same=judged_alike(summaries),
+        terms=kept_terms(summaries),
+    )
+
+
+def read_summary(run: str | os.PathLike[str]) -> Summary:
+    """Return the summary in a run's folder.
+
+    Raises
+    ------
+    KoopsieveError
+        If there is none, or the file is not the summary of a run.
+    """
+    place = Path(run)
+    place = place / "summary.json" if place.is_dir() else place
+    try:
+        found = read_json(place)
+    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise KoopsieveError(
+            f"{place} cannot be read: {error}. Expected the folder of a run, with its summary.json."
+        ) from error
+    missing = [key for key in _NEEDED if not isinstance(found, dict) or key not in found]
+    if missing:
+        raise KoopsieveError(
+            f"{place} is not the summary of a run: it lacks {', '.join(missing[:4])}. Run `koopsieve sift` again to "
+            "write it."
+        )
+    return dict(found)
+
+
+def run_names(runs: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """Return a short name per run, the shortest end of its path that no other has.
+
+    Examples
+    --------
+    >>> run_names(["a/first", "a/second"]), run_names(["a/result", "b/result/summary.json"])
+    (['first', 'second'], ['a/result', 'b/result'])
+    """
+    parts = [Path(run).parent.parts if Path(run).name == "summary.json" else Path(run).parts for run in runs]
+    for length in range(1, max(map(len, parts), default=1) + 1):
+        names = ["/".join(part[-length:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{number}: {'/'.join(part)}" for number, part in enumerate(parts, start=1)]
+
+
+def facts(runs: Mapping[str, Summary]) -> list[tuple[str, list[str], int | None]]:
+    """Return the rows of the table: what it is, its value in every run, and which run is best where one can be."""
+    horizons = sorted({h for summary in runs.values() for h in summary["horizons"]})
+    rows: list[tuple[str, list[str], int | None]] = [
+        ("form", [s["form"] for s in runs.values()], None),
+        ("kept", [f"{s['observables']['reduced']} of {s['observables']['full']}" for s in runs.values()], None),
+        ("terms of the model", [str(s["terms"]) for s in runs.values()], None),
+        ("past samples of outputs, inputs", [_delays(s) for s in runs.values()], None),
+        ("judged on", [s["judged_on"] for s in runs.values()], None),
+    ]
+    alike = judged_alike(runs)
+    for h in horizons:
+        errors = [mean_error(s, "sifted", h) for s in runs.values()]
+        rows.append((f"NMSE, {steps(h)}", list(map(number, errors)), _largest([-e for e in errors]) if alike else None))
+    beside = [number(mean_error(s, "linear", horizons[-1])) for s in runs.values()]
+    fits = [min(map(finite, s["models"]["sifted"]["simulation_fit"].values())) for s in runs.values()]
+    rows += [
+        (f"NMSE of the linear model, {steps(horizons[-1])}", beside, None),
+        ("fit of the simulation, worst output", list(map(per_cent, fits)), _largest(fits) if alike else None),
+        ("beats the linear model", ["yes" if s["beats_linear"] else "no" for s in runs.values()], None),
+        ("residual tests", ["passed" if s["residuals"]["passed"] else "not passed" for s in runs.values()], None),
+        ("condition number of A", [number(finite(_sifted(s, "condition_number"))) for s in runs.values()], None),
+        ("spectral radius", [number(finite(_sifted(s, "spectral_radius"))) for s in runs.values()], None),
+        ("seconds", [number(sum(map(finite, s["seconds"].values()))) for s in runs.values()], None),
+        ("version, seed", [f"{s['version']}, {s['seed']}" for s in runs.values()], None),
+    ]
+    return rows
+
+
+def judged_alike(runs: Mapping[str, Summary]) -> bool:
+    """Return whether the runs seem to be judged on the same data: the same channels, of nearly the same deviation."""
+    seen = [{name: finite(one["deviation"]) for name, one in s["data"]["channels"].items()} for s in runs.values()]
+    first = seen[0]
+    return len({s["judged_on"] for s in runs.values()}) == 1 and all(
+        one.keys() == first.keys() and all(np.isclose(one[name], first[name], rtol=0.01) for name in first)
+        for one in seen
+    )
+
+
+def mean_error(summary: Summary, model: str, horizon: int) -> float:
+    """Return a model's NMSE at a horizon, mean of the outputs; nan where the run did not look there."""
+    if horizon not in summary["horizons"]:
+        return np.nan
+    place = summary["horizons"].index(horizon)
+    return float(np.mean([finite(errors[place]) for errors in summary["models"][model]["nmse"].values()]))
+
+
+def kept_terms(runs: Mapping[str, Summary]) -> list[tuple[str, list[bool]]]:
+    """Return every term that some run kept, those that most runs kept first."""
+    kept = [set(summary["observables"]["retained"]) for summary in runs.values()]
+    every = dict.fromkeys(name for summary in runs.values() for name in summary["observables"]["retained"])
+    rows = [(name, [name in one for one in kept]) for name in every]
+    return sorted(rows, key=lambda row: -sum(row[1]))
+
+
+def _largest(values: Sequence[float]) -> int | None:
+    known = np.array(values)
+    return int(np.nanargmax(known)) if np.isfinite(known).any() else None
+
+
+def _delays(summary: Summary) -> str:
+    return f"{summary['embedding']['state_delays']}, {summary['embedding']['input_delays']}"
+
+
+def _sifted(summary: Summary, what: str) -> Any:
+    return summary[what]["reduced"]["sifted"]
+
+
+def _curves(name: str, summary: Summary) -> dict[str, Any]:
+    return {
+        "name": name,
+        "horizons": summary["horizons"],
+        "dt": summary["dt"],
+        "error": [mean_error(summary, "sifted", h) for h in summary["horizons"]],
+        "linear": [mean_error(summary, "linear", h) for h in summary["horizons"]],
+        "sizes": summary["path"]["sizes"],
+        "chosen": summary["path"]["chosen"],
+        "path": [errors[-1] for errors in summary["path"]["nmse"]],
+    }
+
+
+_NEEDED = (
+    "form",
+    "observables",
+    "terms",
+    "embedding",
+    "horizons",
+    "models",
+    "path",
+    "residuals",
+    "condition_number",
+    "spectral_radius",
+    "beats_linear",
+    "judged_on",
+    "seconds",
+    "version",
+    "seed",
+    "dt",
+    "data",
+)

@@ -1,0 +1,11 @@
+// ---- all of it ---------------------------------------------------------------------------------------------------------------
+drawChannels();
+drawSpectra();
+drawErrors();
+drawRuns();
+drawStretches();
+drawResiduals();
+drawSize();
+drawDrives();
+drawEigenvalues();
+offerDownloads();

@@ -1,0 +1,105 @@
+"""Residual tests: they find what was put in, and nothing where there is nothing."""
+
+import numpy as np
+import pytest
+
+from koopsieve import Constant, KoopsieveWarning, LeastSquares, LiftedModel, States, Trajectories, compress
+from koopsieve.evaluate.residuals import correlation, one_step_residuals, residual_tests
+
+
+def first_order(samples=4000, seed=0, noise=None, late=0.0):
+    """y[k+1] = 0.8 y[k] + u[k] + late·u[k−2] + e[k], as trajectories."""
+    rng = np.random.default_rng(seed)
+    u, e = rng.normal(size=samples), 0.3 * rng.normal(size=samples)
+    if noise is not None:
+        e = noise(e)
+    y = np.zeros(samples + 1)
+    for k in range(samples):
+        y[k + 1] = 0.8 * y[k] + u[k] + (late * u[k - 2] if k >= 2 else 0.0) + e[k]
+    return Trajectories.from_arrays(y, u[:, None], state_names="y", input_names="u")
+
+
+def fitted(data):
+    phi = (States() + Constant()).fit(data)
+    return LiftedModel.from_estimate(LeastSquares().identify(compress(data, phi)), phi)
+
+
+def true_model():
+    """The plant itself, so that residuals are exactly the noise."""
+    phi = States().fit(first_order(10))
+    return LiftedModel(np.array([[0.8]]), np.array([[1.0]]), np.eye(1), phi)
+
+
+def literal_correlation(a, b, lag):
+    """Return the correlation of a[k] with b[k − lag], sample by sample."""
+    a, b = a - a.mean(), b - b.mean()
+    total = sum(a[k] * b[k - lag] for k in range(len(a)) if 0 <= k - lag < len(b))
+    return total / np.sqrt(sum(a**2) * sum(b**2))
+
+
+def test_correlation_is_the_literal_sum():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=50), rng.normal(size=50)
+    lags = np.arange(-7, 8)
+    found = correlation([a], [b], lags)
+    np.testing.assert_allclose(found, [literal_correlation(a, b, lag) for lag in lags], atol=1e-14)
+
+
+def test_no_pair_of_samples_crosses_an_episode():
+    a = [np.array([1.0, -1.0]), np.array([1.0, -1.0])]
+    np.testing.assert_allclose(correlation(a, a, np.array([1])), [-0.5])
+
+
+def test_residuals_are_what_one_step_leaves_over():
+    data, model = first_order(100), true_model()
+    x, u = data.states[0], data.inputs[0]
+    np.testing.assert_allclose(one_step_residuals(model, data)[0], x[1:] - 0.8 * x[:-1] - u, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_true_model_leaves_white_noise(seed):
+    found = residual_tests(true_model(), first_order(seed=seed))
+    assert found.passed
+    assert found.words == ("y: the residual looks like white noise, without a trace of the inputs.",)
+    assert found.whiteness["y"].value[0] == pytest.approx(1.0)
+
+
+def test_one_lag_in_a_hundred_is_outside_the_limits():
+    outside = [residual_tests(true_model(), first_order(1000, seed)) for seed in range(40)]
+    white = sum(found.whiteness["y"].outside for found in outside) / (40 * 25)
+    crossed = sum(found.inputs["y"]["u"].outside for found in outside) / (40 * 26)
+    assert 0.002 < white < 0.025
+    assert 0.002 < crossed < 0.025
+
+
+def test_coloured_noise_is_found_at_its_lag():
+    data = first_order(noise=lambda e: np.convolve(e, [1.0, 0.0, 0.0, 0.6])[: len(e)])
+    found = residual_tests(true_model(), data)
+    assert not found.whiteness["y"].passed
+    assert found.whiteness["y"].worst == 3
+    assert found.inputs["y"]["u"].passed
+    assert "correlated with its own past" in found.words[0]
+    assert "more delays" in found.words[1]
+
+
+def test_an_input_that_the_model_misses_is_found_at_its_lag():
+    found = residual_tests(fitted(first_order(late=0.5)), first_order(seed=9, late=0.5))
+    assert not found.inputs["y"]["u"].passed
+    assert found.inputs["y"]["u"].worst == 2
+    assert not found.passed
+    assert "terms with the input" in found.words[-1]
+
+
+def test_an_exact_model_and_a_constant_input_have_no_correlation():
+    with pytest.warns(KoopsieveWarning, match="never change"):
+        data = Trajectories.from_arrays(0.9 ** np.arange(60.0), np.zeros((60, 1)), state_names="y", input_names="u")
+    phi = States().fit(data)
+    exact = LiftedModel(np.array([[0.9]]), np.zeros((1, 1)), np.eye(1), phi)
+    found = residual_tests(exact, data)
+    assert np.abs(found.inputs["y"]["u"].value).max() == 0
+    assert np.isfinite(found.whiteness["y"].value).all()
+
+
+def test_short_records_look_less_far():
+    found = residual_tests(true_model(), first_order(40))
+    assert found.whiteness["y"].lags[-1] == 10

@@ -1,0 +1,58 @@
+"""Eigenvalues with residuals: small where the eigenfunction is the plant's own."""
+
+import numpy as np
+import pytest
+
+from koopsieve import Function, LiftedModel, States, Trajectories
+from koopsieve.evaluate.spectra import spectrum
+
+
+def driven(samples=400):
+    rng = np.random.default_rng(0)
+    A, B = np.array([[0.9, 0.2], [-0.2, 0.9]]), np.array([[1.0], [0.5]])
+    u, x = rng.normal(size=(samples, 1)), np.zeros((samples + 1, 2))
+    for k in range(samples):
+        x[k + 1] = A @ x[k] + B @ u[k]
+    return Trajectories.from_arrays(x, u, dt=0.1), A, B
+
+
+def test_the_eigenvalues_of_the_plant_leave_nothing():
+    data, A, B = driven()
+    found = spectrum(LiftedModel(A, B, np.eye(2), States().fit(data)), data)
+    assert found.of == "A"
+    np.testing.assert_allclose(found.residuals, 0, atol=1e-12)
+    np.testing.assert_allclose(found.frequencies, np.arctan2(0.2, 0.9) / (2 * np.pi * 0.1))
+    np.testing.assert_allclose(found.time_constants, -0.1 / np.log(np.hypot(0.9, 0.2)))
+
+
+def test_a_residual_is_the_literal_ratio():
+    data, A, B = driven(50)
+    wrong = A + np.array([[0.05, 0.0], [0.0, -0.1]])
+    model = LiftedModel(wrong, B, np.eye(2), States().fit(data))
+    found = spectrum(model, data)
+    x, u = data.states[0], data.inputs[0]
+    for value, residual in zip(found.values, found.residuals, strict=True):
+        w = np.linalg.svd((wrong.T - value * np.eye(2)).astype(complex))[2][-1].conj()
+        missed = [w @ x[k + 1] - value * (w @ x[k]) - w @ (B @ u[k]) for k in range(50)]
+        seen = [w @ x[k] for k in range(50)]
+        assert residual == pytest.approx(np.linalg.norm(missed) / np.linalg.norm(seen))
+
+
+def test_an_observable_without_dynamics_of_its_own_shows():
+    data, _, B = driven()
+    phi = (States() + Function(lambda x: np.sin(50 * x[:, 0]), names=["wild"])).fit(data)
+    model = LiftedModel(np.diag([0.9, 0.9, 0.5]), np.vstack([B, [[0.0]]]), np.eye(3)[:2], phi)
+    found = spectrum(model, data)
+    assert found.residuals[np.argmin(np.abs(found.values - 0.5))] > 0.9
+
+
+@pytest.mark.parametrize("form", ["bilinear_result", "reprojected_result"])
+def test_other_forms_are_linearised_at_the_mean(form, request):
+    result = request.getfixturevalue(form)
+    found = spectrum(result.model, result.judged.data)
+    assert found.of == "step linearised at the mean state"
+    assert found.residuals is None
+    data, model = result.judged.data, result.model
+    state = np.concatenate(data.states).mean(axis=0)
+    step = model.jacobian(model.start(state[None])[0], np.concatenate(data.inputs).mean(axis=0))
+    np.testing.assert_allclose(np.sort(np.abs(found.values)), np.sort(np.abs(np.linalg.eigvals(step.A))), atol=1e-9)

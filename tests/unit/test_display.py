@@ -1,0 +1,61 @@
+"""Everything a user holds shows itself in one short line, and as a table that no name can break."""
+
+import pytest
+
+from tests.runs import duffing_result
+
+HELD = {
+    "result": lambda r: r,
+    "model": lambda r: r.model,
+    "dictionary": lambda r: r.dictionary,
+    "statistics": lambda r: r.statistics,
+    "ahead": lambda r: r.statistics.ahead,
+    "estimate": lambda r: r.explanation,
+    "path": lambda r: r.path,
+    "point": lambda r: r.path.choice,
+    "baselines": lambda r: r.baselines["linear"],
+    "fit": lambda r: r.comparison["least squares"].full,
+    "errors": lambda r: r.errors,
+    "windows": lambda r: r.path.choice.errors,
+    "outcome": lambda r: r.outcome,
+    "reduction": lambda r: r.reduction,
+    "judged": lambda r: r.judged,
+    "data": lambda r: r.judged.data,
+}
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_a_repr_is_one_short_line(small_result, what):
+    shown = repr(HELD[what](small_result))
+    assert len(shown) < 300
+    assert "\n" not in shown
+    assert shown.startswith(type(HELD[what](small_result)).__name__ + "(")
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_a_notebook_shows_a_table(small_result, what):
+    shown = HELD[what](small_result)._repr_html_()
+    assert shown.startswith("<table>")
+    assert shown.count("<table>") == shown.count("</table>")
+
+
+@pytest.mark.parametrize("form", ["bilinear_result", "reprojected_result"])
+def test_the_other_forms_show_themselves_too(form, request):
+    result = request.getfixturevalue(form)
+    assert f"form {result.form}" in repr(result.model)
+    assert len(repr(result.model)) < 300
+
+
+def test_the_result_shows_itself_beside_the_baselines(small_result):
+    shown = small_result._repr_html_()
+    for name in ("sifted", "persistence", "linear", "everything"):
+        assert f"<th>{name}</th>" in shown
+    assert "remarks" in shown
+
+
+def test_names_cannot_break_a_table():
+    result = duffing_result(names=("<b>y", "<script>"), methods=False)
+    for hold in ("result", "model", "dictionary", "estimate", "path"):
+        shown = HELD[hold](result)._repr_html_()
+        assert "<b>" not in shown
+        assert "<script>" not in shown
