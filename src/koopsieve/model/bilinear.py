@@ -94,11 +94,11 @@ class BilinearModel(Model):
             outputs: FloatArray = carried @ self.C.T
         return outputs
 
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return A + Σ_j u_j N_j and B with columns N_j φ added, around the point."""
-        A = self.A + np.einsum("j,jab->ab", acting, self.N)
-        bent = np.einsum("jab,b->aj", self.N, carried)
-        return Linearisation(A, self.B + bent, self.C, -bent @ acting)
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return A + Σ_j u_j N_j and B with columns N_j φ added, around each point."""
+        A = self.A + np.einsum("pj,jab->pab", acting, self.N)
+        bent = np.einsum("jab,pb->paj", self.N, carried)
+        return Linearisation(A, self.B + bent, self.C, -np.einsum("paj,pj->pa", bent, acting))
 
     def arrays(self) -> Mapping[str, FloatArray]:
         """Return A, B, N and C."""

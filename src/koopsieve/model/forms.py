@@ -22,6 +22,7 @@ from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.model import files
 from koopsieve.model.calibration import Calibration
+from koopsieve.model.exportable import Exportable
 from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
 from koopsieve.model.prediction import Level, Prediction, banded
 from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
@@ -30,6 +31,8 @@ from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
 @dataclass(frozen=True)
 class Linearisation:
     """The step around one point: x[k+1] ≈ A·x[k] + B·u[k] + offset, y = C·x, x what the model carries.
+
+    Around many points A, B and offset have a first axis over the points.
 
     Parameters
     ----------
@@ -43,7 +46,7 @@ class Linearisation:
     offset: FloatArray
 
 
-class Model(Shown, ABC):
+class Model(Exportable, Shown, ABC):
     """A fitted model in one of the prediction forms.
 
     Subclasses are frozen dataclasses with fields `dictionary` and `calibration`.
@@ -73,8 +76,8 @@ class Model(Shown, ABC):
         """Return the outputs (starts, n_outputs) in what is carried."""
 
     @abstractmethod
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return the step linearised around one point, given as (size,) and (l,)."""
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the step linearised around each of many points, given as (points, size) and (points, l)."""
 
     @abstractmethod
     def arrays(self) -> Mapping[str, FloatArray]:
@@ -204,6 +207,11 @@ class Model(Shown, ABC):
         if len(given.states) != 1:
             raise KoopsieveError(f"linearise takes one history at a time. Got {len(given.states)}.")
         return self.jacobian(self.start(given.states)[0], given.acting[0, 0])
+
+    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the step linearised around one point, given as (size,) and (l,)."""
+        around = self.jacobians(carried[None], acting[None])
+        return Linearisation(around.A[0], around.B[0], around.C, around.offset[0])
 
     def rollout(self, trajectories: Trajectories, horizon: int) -> tuple[FloatArray, ...]:
         """Predict from every start that has `horizon` samples after it, with the measured inputs.

@@ -18,10 +18,10 @@ from koopsieve._types import FloatArray, KoopsieveError, increasing_indices
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import Shifts, shifts, with_delay_line
+from koopsieve.export.condensed import prediction_matrices
+from koopsieve.export.state_space import to_control, to_scipy
 from koopsieve.model.calibration import Calibration
-from koopsieve.model.condensed import prediction_matrices
 from koopsieve.model.direct import direct, direct_is_cheaper
-from koopsieve.model.export import to_control, to_scipy
 from koopsieve.model.forms import Linearisation, Model, lift, require_shape
 from koopsieve.model.rollout import Ahead, checked_horizons, fitting
 from koopsieve.model.spectrum import ComplexArray, Modes, eigenvalues, modes, spectral_radius
@@ -120,9 +120,10 @@ class LiftedModel(Model):
             outputs: FloatArray = carried @ self.C.T
         return outputs
 
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
         """Return the model's own matrices, which are the same everywhere."""
-        return Linearisation(self.A, self.B, self.C, np.zeros(len(self.A)))
+        A, B = (np.broadcast_to(matrix, (len(carried), *matrix.shape)) for matrix in (self.A, self.B))
+        return Linearisation(A, B, self.C, np.zeros((len(carried), len(self.A))))
 
     def arrays(self) -> Mapping[str, FloatArray]:
         """Return A, B and C."""
