@@ -96,6 +96,40 @@ def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
         raise KoopsieveError(f"{what} must be a positive number. Got {dt!r}.")
 
 
+class Measured:
+    """Anything made of signals: trajectories, streams and models take their names and sample time from them."""
+
+    @property
+    def signals(self) -> Signals:
+        """Names, sample time and delays."""
+        raise NotImplementedError
+
+    @property
+    def dt(self) -> float:
+        """Sample time."""
+        return self.signals.dt
+
+    @property
+    def embedding(self) -> Embedding:
+        """Which delays the state holds."""
+        return self.signals.embedding
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the state columns."""
+        return self.signals.state_names
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return self.signals.inputs
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the measured outputs."""
+        return self.signals.outputs
+
+
 def check_names(outputs: Sequence[str], inputs: Sequence[str]) -> None:
     """Refuse names that are not text, are empty, or occur twice among outputs and inputs together."""
     seen: set[str] = set()

@@ -15,12 +15,13 @@ from koopsieve._types import FloatArray
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import shifts, with_delay_line
 from koopsieve.model.calibration import Calibration
-from koopsieve.model.forms import Linearisation, Model, lift, require_shape
+from koopsieve.model.forms import Linearisation, require_shape
 from koopsieve.model.lifted import Coefficients, check_made_with, shifted_coefficients
+from koopsieve.model.lifted_state import LiftedStateModel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BilinearModel(Model):
+class BilinearModel(LiftedStateModel):
     """A predictor in the space of observables that is bilinear in observables and inputs.
 
     Parameters
@@ -72,27 +73,12 @@ class BilinearModel(Model):
         N[:, structure.targets] = 0.0
         return cls(coef[:size].T.copy(), coef[size:].T.copy(), N, np.eye(size)[list(carried.outputs)], carried)
 
-    @property
-    def carried_size(self) -> int:
-        """Number of observables."""
-        return len(self.A)
-
-    def start(self, states: FloatArray) -> FloatArray:
-        """Lift the states."""
-        return lift(self.dictionary, states)
-
     def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
         """Return φᵀ(A + Σ_j u_j N_j)ᵀ + uᵀBᵀ, rows being starts."""
         following: FloatArray = carried @ self.A.T + acting @ self.B.T
         for u, N in zip(acting.T, self.N, strict=True):
             following += u[:, None] * (carried @ N.T)
         return following
-
-    def read(self, carried: FloatArray) -> FloatArray:
-        """Return Cφ."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            outputs: FloatArray = carried @ self.C.T
-        return outputs
 
     def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
         """Return A + Σ_j u_j N_j and B with columns N_j φ added, around each point."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from koopsieve.data import Trajectories
 from koopsieve.export.condensed import output_powers
-from koopsieve.model.forms import lift
+from koopsieve.model.lifted_state import lift
 from koopsieve.model.rollout import Ahead, start_slices
 from koopsieve.model.system import System
 

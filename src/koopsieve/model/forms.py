@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
+from koopsieve.data.signals import Measured
 from koopsieve.dictionary import Dictionary
 from koopsieve.model import files
 from koopsieve.model.calibration import Calibration
@@ -46,7 +47,7 @@ class Linearisation:
     offset: FloatArray
 
 
-class Model(Exportable, Shown, ABC):
+class Model(Exportable, Measured, Shown, ABC):
     """A fitted model in one of the prediction forms.
 
     Subclasses are frozen dataclasses with fields `dictionary` and `calibration`.
@@ -89,21 +90,6 @@ class Model(Exportable, Shown, ABC):
     def signals(self) -> Signals:
         """Names, sample time and delays."""
         return self.dictionary.signals
-
-    @property
-    def dt(self) -> float:
-        """Sample time."""
-        return self.signals.dt
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs."""
-        return self.signals.inputs
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        """Names of the outputs."""
-        return self.signals.outputs
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -286,18 +272,6 @@ class Model(Exportable, Shown, ABC):
             "history": str(self.history),
             "dt": f"{self.dt:g}",
         }
-
-
-def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:
-    """Return the lifted states; a state that is not finite, or too large for an observable, gives nan or inf."""
-    finite = np.isfinite(states).all(axis=1)
-    with np.errstate(all="ignore"):
-        if finite.all():
-            return dictionary(states)
-        lifted = np.full((len(states), dictionary.size), np.nan)
-        if finite.any():
-            lifted[finite] = dictionary(states[finite])
-    return lifted
 
 
 def require_shape(name: str, array: FloatArray, expected: tuple[int, ...]) -> None:
