@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _COMMENT_MARKS = "#%"
-_LOOKED_AT = 256 * 2**10  # bytes at the start of a file that the dialect is found from
+_INSPECTED_BYTES = 256 * 2**10  # bytes at the start of a file that the dialect is found from
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "-nan", "#n/a"}
@@ -85,7 +85,7 @@ def read_csv(path: Path, columns: Columns) -> Loaded:
 def dialect_of(path: Path, columns: Columns) -> Dialect:
     """Find out how a file is written from its first lines and the wanted names."""
     with path.open("rb") as stream:
-        start = stream.read(_LOOKED_AT)
+        start = stream.read(_INSPECTED_BYTES)
     encoding = _encoding(start)
     whole = path.stat().st_size <= len(start)
     lines = re.split(r"\r\n|\n|\r", start.decode(encoding, errors="replace"))

@@ -14,7 +14,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.data.episodes import Episode
 
-_MOSTLY = 0.5  # of the rows: a column missing in more of them is sampled at another rate
+_SLOW_COLUMN_SHARE = 0.5  # of the rows: a column missing in more of them is sampled at another rate
 
 
 def check_samples(
@@ -32,7 +32,9 @@ def check_samples(
         )
     if not allow_missing:
         missing = np.isnan(samples)
-        slow = [repr(name) for name, share in zip(names, missing.mean(axis=0), strict=True) if share > _MOSTLY]
+        slow = [
+            repr(name) for name, share in zip(names, missing.mean(axis=0), strict=True) if share > _SLOW_COLUMN_SHARE
+        ]
         advice = (
             f"{', '.join(slow)} may be sampled more slowly than the rest: pass resample= with time= to put all columns "
             'on one clock. Otherwise pass gaps="split" to cut the episode there.'
