@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -99,10 +99,10 @@ def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
 class Measured:
     """Anything made of signals: trajectories, streams and models take their names and sample time from them."""
 
-    @property
-    def signals(self) -> Signals:
-        """Names, sample time and delays."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # a field or a property of the subclass
+
+        @property
+        def signals(self) -> Signals: ...  # noqa: D102
 
     @property
     def dt(self) -> float:
