@@ -1,12 +1,15 @@
 import json
+import os
 import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import koopsieve
 from koopsieve import GraphSieve, KoopmanSieve, LeastSquares, Monomials, SquaredExponential, States
 from koopsieve.data import embedded
 from koopsieve.io import plain, summarise
@@ -187,7 +190,10 @@ def test_a_sine_shows_its_amplitude_however_long_the_record():
 def test_the_python_code_runs_as_it_stands(any_result, tmp_path):
     any_result.model.save(tmp_path / "model.npz")
     (tmp_path / "use.py").write_text(python_code(any_result.model, 7) + "print(predicted.shape)\n")
-    done = subprocess.run([sys.executable, "use.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    here = {**os.environ, "PYTHONPATH": str(Path(koopsieve.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "use.py"], cwd=tmp_path, env=here, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == f"(7, {len(any_result.model.output_names)})"
 
 
