@@ -18,7 +18,7 @@ from koopsieve.dictionary import (
     States,
     Transformer,
 )
-from koopsieve.evaluate import horizon_nmse, nmse
+from koopsieve.evaluate import calibrate, horizon_nmse, nmse
 from koopsieve.identify import (
     STLSQ,
     Estimate,
@@ -28,7 +28,7 @@ from koopsieve.identify import (
     SpikeSlab,
     SpikeSlabPrior,
 )
-from koopsieve.model import BilinearModel, LiftedModel, Model, ReprojectedModel, stabilise
+from koopsieve.model import BilinearModel, LiftedModel, Model, Prediction, ReprojectedModel, stabilise
 from koopsieve.pipeline import sieve_path, sift
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve import GraphSieve, HorizonSieve, SievePath, SimulationSieve, SweptGraphSieve, reduce
@@ -58,6 +58,7 @@ __all__ = [
     "Model",
     "Monomials",
     "PeriodicSquaredExponential",
+    "Prediction",
     "RandomFourier",
     "RegressionStatistics",
     "ReprojectedModel",
@@ -75,6 +76,7 @@ __all__ = [
     "Trajectories",
     "Transformer",
     "__version__",
+    "calibrate",
     "compress",
     "embed_delays",
     "horizon_nmse",

@@ -10,14 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from koopsieve._types import KoopsieveError, sorted_horizons
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, SquaredExponential, States
-from koopsieve.evaluate import diagnose, linear_baseline, persistence, window_errors
+from koopsieve.evaluate import calibrate, coverage, diagnose, linear_baseline, persistence, window_errors
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
@@ -145,6 +145,8 @@ def sift(
         choices = [one.path.choice for one in outcomes]
         outcome = outcomes[simplest_as_good([one.errors.blocks for one in choices], [one.runs for one in choices])]
         _check_nothing_chosen_blindly(parts, outcomes, searches)
+    with clock.stage("bands"):
+        outcome = _calibrated(outcome, parts)
     with clock.stage("baselines"):
         baselines = _baselines(parts, outcome, executor)
     with clock.stage("judge"):
@@ -156,6 +158,7 @@ def sift(
             name: _compared(method, outcome, parts, known is method) for name, method in (compare or {}).items()
         }
         diagnostics = diagnose(outcome.model, outcome.kept, wanted, errors.nmse)
+        held = None if parts.judged.on == "validation" else coverage(outcome.model, parts.judged.data, wanted)
     return SieveResult(
         outcome=outcome,
         paths={one.path.form: one.path for one in outcomes},
@@ -168,6 +171,7 @@ def sift(
         seconds=clock.seconds,
         seed=seed,
         comparison=comparison,
+        coverage=held,
     )
 
 
@@ -224,6 +228,15 @@ def _check_nothing_chosen_blindly(parts: Parts, outcomes: Sequence[Outcome], sea
             f"validation=0 holds nothing out, but there is a choice to make: {sets} sets and {refits} refits. Hold "
             "some data out, or give one refit and a sieve that gives one set, such as GraphSieve()."
         )
+
+
+def _calibrated(outcome: Outcome, parts: Parts) -> Outcome:
+    """Give the model bands from validation windows of the model before it learned from them; none if it always did."""
+    if not parts.validated:
+        return outcome
+    before, longest = outcome.path.choice.model, outcome.path.horizons[-1]
+    model = calibrate(outcome.model, parts.windows, longest, statistics=outcome.statistics, before=before)
+    return replace(outcome, model=model)
 
 
 def _baselines(parts: Parts, outcome: Outcome, executor: Executor | None) -> dict[str, Baseline]:

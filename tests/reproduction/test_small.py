@@ -15,7 +15,8 @@ from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve.execution import silent
 from koopsieve.experiments import reproduce
 from koopsieve.experiments.reproduce import Options, reproduce_study
-from koopsieve.experiments.settings import noise_study, shortened
+from koopsieve.experiments.settings import noise_study
+from tests.studies import shortened
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -95,7 +96,8 @@ import sys
 from pathlib import Path
 from koopsieve.execution import silent
 from koopsieve.experiments.reproduce import Options, reproduce_study
-from koopsieve.experiments.settings import noise_study, shortened
+from koopsieve.experiments.settings import noise_study
+from tests.studies import shortened
 study = shortened(noise_study("lorenz", runs=3, quick=True), train_seconds=0.5, test_seconds=0.5)
 options = Options(None, None, 0, quick=True, as_published=False, workers=2, progress=silent)
 reproduce_study(study, Path(sys.argv[1]), options)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from koopsieve._json import number
 from koopsieve.experiments import reproduce
-from koopsieve.experiments.plain_json import number
 from koopsieve.experiments.records import FILE, VARIABLE
 
 pytestmark = pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -11,25 +10,34 @@ import typer
 
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.options import listed
-from koopsieve.cli.prediction_table import Row, read_for, write_rows
+from koopsieve.cli.prediction_table import (
+    EpisodeColumn,
+    Files,
+    Gaps,
+    Inputs,
+    ModelFile,
+    Out,
+    Row,
+    States,
+    TimeColumn,
+    read_for,
+    write_rows,
+)
 from koopsieve.data import Trajectories, embedded
 from koopsieve.model import Model
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")],
-    files: Annotated[list[str], typer.Argument(help="Measurements with the columns the model was made with.")],
+    model: ModelFile,
+    files: Files,
     horizon: Annotated[int, typer.Option(help="Steps ahead.", min=1)] = 1,
     start: Annotated[int | None, typer.Option(help="Predict 1 … HORIZON steps from this row only.", min=0)] = None,
-    states: Annotated[
-        list[str] | None,
-        typer.Option("--states", "-y", help="Names of the outputs in the file, if they differ."),
-    ] = None,
-    inputs: Annotated[list[str] | None, typer.Option("--inputs", "-u", help="The same for the inputs.")] = None,
-    episode: Annotated[str | None, typer.Option(help="Column that tells episodes apart.")] = None,
-    time: Annotated[str | None, typer.Option(help="Column of times.")] = None,
-    gaps: Annotated[str, typer.Option(help="raise or split, as for sift.")] = "raise",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV file; without it, standard output.")] = None,
+    states: States = None,
+    inputs: Inputs = None,
+    episode: EpisodeColumn = None,
+    time: TimeColumn = None,
+    gaps: Gaps = "raise",
+    out: Out = None,
 ) -> None:
     """Predict with a saved model, beside what was measured.
 

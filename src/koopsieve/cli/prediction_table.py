@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +17,18 @@ from koopsieve.data import Trajectories
 from koopsieve.model import Model
 
 Row = list[Any]
+
+# options that `predict` and `simulate` share
+ModelFile = Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")]
+Files = Annotated[list[str], typer.Argument(help="Measurements with the columns the model was made with.")]
+States = Annotated[
+    list[str] | None, typer.Option("--states", "-y", help="Names of the outputs in the file, if they differ.")
+]
+Inputs = Annotated[list[str] | None, typer.Option("--inputs", "-u", help="The same for the inputs.")]
+EpisodeColumn = Annotated[str | None, typer.Option(help="Column that tells episodes apart.")]
+TimeColumn = Annotated[str | None, typer.Option(help="Column of times.")]
+Gaps = Annotated[str, typer.Option(help="raise or split, as for sift.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="CSV file; without it, standard output.")]
 
 
 def read_for(

@@ -183,9 +183,9 @@ def gather(config: Path | None, flags: Mapping[str, Any]) -> Settings:
 
 
 def to_toml(settings: Settings) -> str:
-    """Return the settings as a TOML file that gives them again; what the data decide is left out."""
+    """Return the settings as a TOML file that gives them again; what the data decide, or is empty, is left out."""
     lines = ((entry.name, getattr(settings, entry.name)) for entry in fields(settings))
-    return "".join(f"{name} = {_toml(value)}\n" for name, value in lines if value is not None)
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in lines if value is not None and value != ())
 
 
 def _toml(value: Any) -> str:

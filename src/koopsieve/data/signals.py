@@ -90,10 +90,10 @@ class Signals:
         return cls(tuple(outputs), tuple(inputs), values["dt"], Embedding(**values["embedding"]))
 
 
-def check_dt(dt: Any) -> None:
+def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
     """Refuse a sample time that is not a positive number."""
     if isinstance(dt, bool) or not isinstance(dt, Real) or not 0 < float(dt) < np.inf:
-        raise KoopsieveError(f"dt, the sample time, must be a positive number. Got {dt!r}.")
+        raise KoopsieveError(f"{what} must be a positive number. Got {dt!r}.")
 
 
 def check_names(outputs: Sequence[str], inputs: Sequence[str]) -> None:

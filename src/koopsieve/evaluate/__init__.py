@@ -1,6 +1,8 @@
 """Stage seven: how good a model is, in numbers and in words."""
 
 from koopsieve.evaluate.baselines import linear_baseline, persistence
+from koopsieve.evaluate.calibration import calibrate
+from koopsieve.evaluate.coverage import Coverage, coverage, interval_score
 from koopsieve.evaluate.diagnostics import Diagnostics, diagnose
 from koopsieve.evaluate.free_runs import free_run, simulation_errors
 from koopsieve.evaluate.judgement import Errors, judge, simulation_rmse
@@ -8,13 +10,17 @@ from koopsieve.evaluate.metrics import add_noise, horizon_nmse, nmse, snr_db
 from koopsieve.evaluate.windows import WindowErrors, window_errors
 
 __all__ = [
+    "Coverage",
     "Diagnostics",
     "Errors",
     "WindowErrors",
     "add_noise",
+    "calibrate",
+    "coverage",
     "diagnose",
     "free_run",
     "horizon_nmse",
+    "interval_score",
     "judge",
     "linear_baseline",
     "nmse",

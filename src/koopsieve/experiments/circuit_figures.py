@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from koopsieve._json import number
 from koopsieve.experiments.comparison import FULL, REDUCED
 from koopsieve.experiments.figure_style import (
     METHODS,
@@ -19,7 +20,6 @@ from koopsieve.experiments.figure_style import (
     save,
     styled,
 )
-from koopsieve.experiments.plain_json import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,9 +20,9 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from koopsieve._json import plain, read_json, write_json
 from koopsieve._types import KoopsieveError
 from koopsieve.execution import Executor, Progress, silent
-from koopsieve.experiments.plain_json import plain, read_json, write_json
 
 SETTINGS = "settings.json"
 

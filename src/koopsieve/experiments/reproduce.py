@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from koopsieve import __version__
+from koopsieve._json import write_json
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.experiments.circuit_figures import draw_circuit
@@ -17,7 +18,6 @@ from koopsieve.experiments.circuit_study import run_circuit
 from koopsieve.experiments.monte_carlo import Task, run_tasks
 from koopsieve.experiments.noise_figures import draw_noise_study
 from koopsieve.experiments.noise_study import run_once
-from koopsieve.experiments.plain_json import write_json
 from koopsieve.experiments.records import load_records
 from koopsieve.experiments.settings import NoiseStudy, circuit_study, noise_study
 from koopsieve.experiments.summary import summarise_circuit, summarise_noise_study

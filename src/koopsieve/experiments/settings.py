@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
 from typing import Any
 
@@ -133,11 +133,6 @@ def circuit_study(*, as_published: bool = False) -> CircuitStudy:
         kernels=_kernels(table),
         methods=_methods(table, as_published),
     )
-
-
-def shortened(study: NoiseStudy, *, train_seconds: float, test_seconds: float) -> NoiseStudy:
-    """Return the study on shorter records, for trying things out."""
-    return replace(study, data={**study.data, "train_seconds": train_seconds, "test_seconds": test_seconds})
 
 
 def paper_numbers(system: str) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from koopsieve._json import number
 from koopsieve.experiments.averages import Average, average
 from koopsieve.experiments.comparison import FULL, REDUCED
-from koopsieve.experiments.plain_json import number
 from koopsieve.experiments.settings import CircuitStudy, NoiseStudy, paper_numbers
 
 Result = Mapping[str, Any]

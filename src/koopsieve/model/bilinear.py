@@ -14,6 +14,7 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import shifts, with_delay_line
+from koopsieve.model.calibration import Calibration
 from koopsieve.model.forms import Linearisation, Model, lift, require_shape
 from koopsieve.model.lifted import Coefficients, check_made_with, shifted_coefficients
 
@@ -31,6 +32,8 @@ class BilinearModel(Model):
     C : array, shape (n_outputs, L)
     dictionary : Dictionary
         The map φ; it knows names, sample time and delays.
+    calibration : Calibration, optional
+        Bands, support and certificate: see `koopsieve.calibrate`.
     """
 
     form: ClassVar[str] = "bilinear"
@@ -40,6 +43,7 @@ class BilinearModel(Model):
     N: FloatArray
     C: FloatArray
     dictionary: Dictionary
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         L, width = self.dictionary.size, len(self.input_names)
@@ -90,11 +94,11 @@ class BilinearModel(Model):
             outputs: FloatArray = carried @ self.C.T
         return outputs
 
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return A + Σ_j u_j N_j and B with columns N_j φ added, around the point."""
-        A = self.A + np.einsum("j,jab->ab", acting, self.N)
-        bent = np.einsum("jab,b->aj", self.N, carried)
-        return Linearisation(A, self.B + bent, self.C, -bent @ acting)
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return A + Σ_j u_j N_j and B with columns N_j φ added, around each point."""
+        A = self.A + np.einsum("pj,jab->pab", acting, self.N)
+        bent = np.einsum("jab,pb->paj", self.N, carried)
+        return Linearisation(A, self.B + bent, self.C, -np.einsum("paj,pj->pa", bent, acting))
 
     def arrays(self) -> Mapping[str, FloatArray]:
         """Return A, B, N and C."""

@@ -10,20 +10,25 @@ import numpy as np
 from koopsieve._archive import Arrays, read_archive, write_archive
 from koopsieve._types import KoopsieveError
 from koopsieve.dictionary import Dictionary
+from koopsieve.model.calibration import Calibration
 
 if TYPE_CHECKING:
     from koopsieve.model.forms import Model
 
 KIND = "koopsieve model"
-VERSION = 2
-_PREFIX = "dictionary."
+VERSION = 3
+_PREFIX, _CALIBRATION = "dictionary.", "calibration."
 
 
 def write(path: str | os.PathLike[str], model: Model) -> None:
     """Write the file, whole or not at all."""
     config, arrays = model.dictionary.to_parts()
-    named = {**model.arrays(), **{_PREFIX + name: values for name, values in arrays.items()}}
-    write_archive(path, KIND, VERSION, {"form": model.form, "dictionary": config}, named)
+    named: Arrays = {**model.arrays(), **{_PREFIX + name: values for name, values in arrays.items()}}
+    header: dict[str, Any] = {"form": model.form, "dictionary": config, "calibration": None}
+    if model.calibration is not None:
+        header["calibration"], found = model.calibration.to_parts()
+        named |= {_CALIBRATION + name: values for name, values in found.items()}
+    write_archive(path, KIND, VERSION, header, named)
 
 
 def read(path: str | os.PathLike[str]) -> Model:
@@ -42,11 +47,15 @@ def _build(header: dict[str, Any], arrays: Arrays) -> Model:
 
     if header["form"] not in FORMS:
         raise KoopsieveError(f"Its form is {header['form']!r}. Expected one of {', '.join(FORMS)}.")
-    parts = {name.removeprefix(_PREFIX): values for name, values in arrays.items() if name.startswith(_PREFIX)}
-    own = {name: values for name, values in arrays.items() if not name.startswith(_PREFIX)}
+    parts, found = (
+        {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
+        for prefix in (_PREFIX, _CALIBRATION)
+    )
+    own = {name: values for name, values in arrays.items() if not name.startswith((_PREFIX, _CALIBRATION))}
     for name, values in own.items():
         if values.dtype != np.float64:
             raise KoopsieveError(f"Its array {name} should hold 64-bit floats, got {values.dtype}.")
     build: Any = FORMS[header["form"]]
-    model: Model = build(dictionary=Dictionary.from_parts(header["dictionary"], parts), **own)
+    known = None if header["calibration"] is None else Calibration.from_parts(header["calibration"], found)
+    model: Model = build(dictionary=Dictionary.from_parts(header["dictionary"], parts), calibration=known, **own)
     return model

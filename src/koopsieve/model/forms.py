@@ -11,7 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,13 +21,18 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.model import files
+from koopsieve.model.calibration import Calibration
+from koopsieve.model.exportable import Exportable
 from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
+from koopsieve.model.prediction import Level, Prediction, banded
 from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
 
 
 @dataclass(frozen=True)
 class Linearisation:
     """The step around one point: x[k+1] ≈ A·x[k] + B·u[k] + offset, y = C·x, x what the model carries.
+
+    Around many points A, B and offset have a first axis over the points.
 
     Parameters
     ----------
@@ -41,14 +46,15 @@ class Linearisation:
     offset: FloatArray
 
 
-class Model(Shown, ABC):
+class Model(Exportable, Shown, ABC):
     """A fitted model in one of the prediction forms.
 
-    Subclasses are frozen dataclasses with a field `dictionary`.
+    Subclasses are frozen dataclasses with fields `dictionary` and `calibration`.
     """
 
     form: ClassVar[str]
     dictionary: Dictionary
+    calibration: Calibration | None
 
     # what a form says
 
@@ -70,8 +76,8 @@ class Model(Shown, ABC):
         """Return the outputs (starts, n_outputs) in what is carried."""
 
     @abstractmethod
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return the step linearised around one point, given as (size,) and (l,)."""
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the step linearised around each of many points, given as (points, size) and (points, l)."""
 
     @abstractmethod
     def arrays(self) -> Mapping[str, FloatArray]:
@@ -109,7 +115,21 @@ class Model(Shown, ABC):
         """Rows of measured history that a prediction starts from."""
         return self.signals.embedding.history
 
-    def predict(self, history: ArrayLike, inputs: ArrayLike | None = None, horizon: int = 1) -> FloatArray:
+    @overload
+    def predict(self, history: ArrayLike, inputs: ArrayLike | None = ..., horizon: int = ...) -> FloatArray: ...
+    @overload
+    def predict(
+        self, history: ArrayLike, inputs: ArrayLike | None = ..., horizon: int = ..., *, level: Level, joint: bool = ...
+    ) -> Prediction: ...
+    def predict(
+        self,
+        history: ArrayLike,
+        inputs: ArrayLike | None = None,
+        horizon: int = 1,
+        *,
+        level: Level | None = None,
+        joint: bool = False,
+    ) -> FloatArray | Prediction:
         """Predict the outputs 1, …, `horizon` steps after each start.
 
         Parameters
@@ -123,16 +143,18 @@ class Model(Shown, ABC):
             shape is the same for all starts. May be left out only if the model has none.
         horizon : int
             Steps ahead.
+        level, joint : float or sequence of float, optional, and bool
+            Also give bands that hold each measured output, or jointly all at all steps, with this probability.
 
         Returns
         -------
         array, shape (horizon, n_outputs) or (starts, horizon, n_outputs)
-            Row h−1 is y[k+h]. A model that diverges gives inf or nan.
+            Row h−1 is y[k+h]. A model that diverges gives inf or nan. With a level, a `Prediction`.
 
         Raises
         ------
         KoopsieveError
-            If shapes do not fit, inputs are missing, or a value is not finite.
+            If shapes do not fit, inputs are missing, a value is not finite, or there are no bands that far ahead.
         """
         steps = checked_horizon(horizon)
         given = starts(self.signals, history, inputs, steps)
@@ -141,6 +163,8 @@ class Model(Shown, ABC):
             acting = (given.acting[part, h] for h in range(steps))
             for h, carried in enumerate(self.steps(self.start(given.states[part]), acting)):
                 predicted[part, h] = self.read(carried)
+        if level is not None:
+            return banded(self.calibration, self.dictionary, given, predicted, level, joint)
         return predicted[0] if given.alone else predicted
 
     def simulate(self, outputs: ArrayLike, inputs: ArrayLike | None = None, samples: int | None = None) -> FloatArray:
@@ -183,6 +207,11 @@ class Model(Shown, ABC):
         if len(given.states) != 1:
             raise KoopsieveError(f"linearise takes one history at a time. Got {len(given.states)}.")
         return self.jacobian(self.start(given.states)[0], given.acting[0, 0])
+
+    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the step linearised around one point, given as (size,) and (l,)."""
+        around = self.jacobians(carried[None], acting[None])
+        return Linearisation(around.A[0], around.B[0], around.C, around.offset[0])
 
     def rollout(self, trajectories: Trajectories, horizon: int) -> tuple[FloatArray, ...]:
         """Predict from every start that has `horizon` samples after it, with the measured inputs.

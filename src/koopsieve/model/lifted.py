@@ -18,13 +18,13 @@ from koopsieve._types import FloatArray, KoopsieveError, increasing_indices
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import Shifts, shifts, with_delay_line
-from koopsieve.model.condensed import prediction_matrices
+from koopsieve.export.condensed import prediction_matrices
+from koopsieve.export.state_space import to_control, to_scipy
+from koopsieve.model.calibration import Calibration
 from koopsieve.model.direct import direct, direct_is_cheaper
-from koopsieve.model.export import to_control, to_scipy
 from koopsieve.model.forms import Linearisation, Model, lift, require_shape
 from koopsieve.model.rollout import Ahead, checked_horizons, fitting
 from koopsieve.model.spectrum import ComplexArray, Modes, eigenvalues, modes, spectral_radius
-from koopsieve.model.uncertainty import output_deviation
 from koopsieve.regression import condition_number
 
 
@@ -33,8 +33,6 @@ class Coefficients(Protocol):
 
     @property
     def coef(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def noise_precision(self) -> FloatArray: ...  # noqa: D102
     @property
     def regressors(self) -> tuple[str, ...]: ...  # noqa: D102
 
@@ -53,8 +51,8 @@ class LiftedModel(Model):
         The outputs from the lifted state.
     dictionary : Dictionary
         The map φ from states to the L observables; it knows names, sample time and delays.
-    noise_variance : array, shape (L,), optional
-        Variance of the one-step noise of each observable, if the estimate knew it.
+    calibration : Calibration, optional
+        Bands, support and certificate: see `koopsieve.calibrate`.
     """
 
     form: ClassVar[str] = "linear"
@@ -63,15 +61,13 @@ class LiftedModel(Model):
     B: FloatArray
     C: FloatArray
     dictionary: Dictionary
-    noise_variance: FloatArray | None = None
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         L = self.dictionary.size
         require_shape("A", self.A, (L, L))
         require_shape("B", self.B, (L, len(self.input_names)))
         require_shape("C", self.C, (len(self.output_names), L))
-        if self.noise_variance is not None:
-            require_shape("noise_variance", self.noise_variance, (L,))
 
     @classmethod
     def from_estimate(cls, estimate: Coefficients, dictionary: Dictionary) -> LiftedModel:
@@ -102,7 +98,6 @@ class LiftedModel(Model):
             B=np.ascontiguousarray(coef[L:].T),
             C=np.eye(L)[list(carried.outputs)],
             dictionary=carried,
-            noise_variance=carried_noise(estimate, structure),
         )
 
     @property
@@ -125,14 +120,14 @@ class LiftedModel(Model):
             outputs: FloatArray = carried @ self.C.T
         return outputs
 
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
         """Return the model's own matrices, which are the same everywhere."""
-        return Linearisation(self.A, self.B, self.C, np.zeros(len(self.A)))
+        A, B = (np.broadcast_to(matrix, (len(carried), *matrix.shape)) for matrix in (self.A, self.B))
+        return Linearisation(A, B, self.C, np.zeros((len(carried), len(self.A))))
 
     def arrays(self) -> Mapping[str, FloatArray]:
-        """Return A, B, C and the noise."""
-        noise = {} if self.noise_variance is None else {"noise_variance": self.noise_variance}
-        return {"A": self.A, "B": self.B, "C": self.C, **noise}
+        """Return A, B and C."""
+        return {"A": self.A, "B": self.B, "C": self.C}
 
     def predictions(self, trajectories: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
         """Yield the predictions at some horizons from every start, the cheaper way: see `Model.predictions`."""
@@ -141,25 +136,6 @@ class LiftedModel(Model):
         if direct_is_cheaper(self, wanted):
             return direct(self, data, wanted)
         return super().predictions(data, wanted)
-
-    def predict_interval(
-        self, history: ArrayLike, inputs: ArrayLike | None = None, horizon: int = 1
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the linear prediction and its standard deviation, both in the shape `predict` gives.
-
-        The deviation carries the one-step noise of every observable through A, taken as independent from observable to
-        observable and from step to step. The start and the coefficients are taken as exact, so it is the least
-        uncertainty there is.
-
-        Raises
-        ------
-        KoopsieveError
-            As `predict`, or if the model has no `noise_variance`.
-        """
-        if self.noise_variance is None:
-            raise KoopsieveError("The model has no noise_variance, so it cannot say how far predictions may stray.")
-        mean = self.predict(history, inputs, horizon)
-        return mean, np.broadcast_to(output_deviation(self.A, self.C, self.noise_variance, horizon), mean.shape)
 
     def prediction_matrices(self, horizon: int) -> tuple[FloatArray, FloatArray]:
         """Return what a quadratic programme of model predictive control needs of the model.
@@ -193,7 +169,7 @@ class LiftedModel(Model):
             B=self.B[kept],
             C=self.C[:, kept],
             dictionary=self.dictionary.select(kept),
-            noise_variance=None if self.noise_variance is None else self.noise_variance[kept],
+            calibration=None,  # it was of the model before
         )
 
     @property
@@ -257,12 +233,3 @@ def shifted_coefficients(coef: FloatArray, known: int, carried: Dictionary, stru
     full[:, structure.targets] = 0.0
     full[structure.sources, structure.targets] = 1.0
     return full
-
-
-def carried_noise(estimate: Coefficients, structure: Shifts) -> FloatArray:
-    """Return the one-step variance of every carried observable; a copy has none."""
-    variance = np.zeros(len(structure.delays))
-    with np.errstate(divide="ignore"):
-        variance[: len(estimate.noise_precision)] = 1.0 / estimate.noise_precision
-    variance[structure.targets] = 0.0
-    return variance

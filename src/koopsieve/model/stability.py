@@ -58,11 +58,9 @@ def stabilise(model: LiftedModel, statistics: RegressionStatistics, radius: floa
     free = np.flatnonzero(structure.free[:known])
     gap = statistics.S[:, free] - statistics.R[:, :known] @ A[free, :known].T
     drives = statistics.R[:, known:]
-    B, noise = model.B.copy(), np.zeros(len(A))
+    B = model.B.copy()
     B[free] = np.linalg.lstsq(drives, gap, rcond=None)[0].T
-    left = statistics.leftover[free] + np.sum((gap - drives @ B[free].T) ** 2, axis=0)
-    noise[free] = left / max(statistics.rows, 1.0)
-    return replace(model, A=A, B=B, noise_variance=noise)
+    return replace(model, A=A, B=B, calibration=None)
 
 
 def _are_of(statistics: RegressionStatistics, model: LiftedModel, structure: Shifts) -> bool:

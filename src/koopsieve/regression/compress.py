@@ -15,7 +15,7 @@ from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
 from koopsieve.regression.chunks import Chunk, cut
 from koopsieve.regression.factor import TriangularFactor
-from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics
+from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest
 
 BYTES_PER_THREAD = 64 * 2**20
 _CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside so many
@@ -120,7 +120,8 @@ class Folding:
         with np.errstate(over="ignore", invalid="ignore"):  # what overflowed is named at the end
             factor = statistics.factor.absorb(rows[:-1], rows[1:, :L])
             ahead = statistics.ahead and self._absorb_ahead(statistics.ahead, chunk, rows[:, :L])
-        return replace(statistics, factor=factor, ahead=ahead)
+        region = widest(statistics.region, _region(chunk))
+        return replace(statistics, factor=factor, ahead=ahead, region=region)
 
     def _lifted(self, chunk: Chunk) -> FloatArray:
         """Return observables and drives of every sample, one more than transitions; design and targets are views."""
@@ -158,7 +159,16 @@ def _empty(dictionary: Dictionary, horizons: tuple[int, ...]) -> RegressionStati
         factor = TriangularFactor.empty(L + len(inputs) * horizons[-1], len(outputs) * len(horizons))
         ahead = HorizonStatistics(factor, dictionary.names, inputs, outputs, horizons)
     factor = TriangularFactor.empty(len(dictionary.regressors), L)
-    return RegressionStatistics(factor, dictionary.names, dictionary.drive_names, ahead, dictionary.outputs, signals)
+    nothing = np.repeat([[np.inf], [-np.inf]], len(signals.state_names) + len(signals.inputs), axis=1)
+    return RegressionStatistics(
+        factor, dictionary.names, dictionary.drive_names, ahead, dictionary.outputs, signals, nothing
+    )
+
+
+def _region(chunk: Chunk) -> FloatArray:
+    """Return least and largest values of the states and inputs of the transitions in a chunk."""
+    x, u = chunk.states[: chunk.rows + 1], chunk.inputs[: chunk.rows]
+    return np.stack([np.concatenate([bound(x, axis=0), bound(u, axis=0)]) for bound in (np.min, np.max)])
 
 
 def _rows_within(max_bytes: int, start: RegressionStatistics) -> int:

@@ -1,7 +1,7 @@
 """The triangular factor of a regression: all that least squares and the Bayesian methods need to know of the data.
 
-For a design Φ (rows × p) and targets T (rows × q) with Φ = QR, the factor holds R, S = QᵀT, the squared norm per
-target of what Q leaves over, and the number of rows. It is a monoid: `absorb` adds rows, `merge` joins two factors,
+For a design Φ (rows × p) and targets T (rows × q) with Φ = QR, the factor holds R, S = QᵀT, the cross products of what
+Q leaves over, and the number of rows. It is a monoid: `absorb` adds rows, `merge` joins two factors,
 `empty` is the neutral element.
 """
 
@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 
 from koopsieve._types import FloatArray
 from koopsieve.execution import one_blas_thread
-from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal
+from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal, products
 
 _PANEL_COLUMNS = 32  # columns per panel of the blocked QR
 _FIRST_ROWS_PER_REGRESSOR = 4  # the first QR takes so many, so that those after it can be matrix products
@@ -23,7 +23,7 @@ _FIRST_ROWS_PER_REGRESSOR = 4  # the first QR takes so many, so that those after
 
 @dataclass(frozen=True, eq=False)
 class TriangularFactor:
-    """R, S, leftover squared norms and row count of a regression problem.
+    """R, S, cross products of what is left over, and row count of a regression problem.
 
     Parameters
     ----------
@@ -31,22 +31,27 @@ class TriangularFactor:
         Upper triangular factor of the design, its diagonal not negative: one R per data set, whatever the chunks.
     S : array, shape (p, q)
         The targets seen through Q: QᵀT.
-    leftover : array, shape (q,)
-        Squared norm of T − QS, column by column.
+    leftover_products : array, shape (q, q)
+        (T − QS)ᵀ(T − QS): how much of the targets no combination of regressors reaches, and how alike those parts are.
     rows : float
         Number of rows behind the factor; not a whole number once old rows were discounted.
     """
 
     R: FloatArray
     S: FloatArray
-    leftover: FloatArray
+    leftover_products: FloatArray
     rows: float
+
+    @property
+    def leftover(self) -> FloatArray:
+        """Squared norm of T − QS, column by column, shape (q,)."""
+        return np.diagonal(self.leftover_products)
 
     @classmethod
     def empty(cls, regressors: int, targets: int) -> TriangularFactor:
         """Return the factor of no rows at all."""
         shape = (regressors, targets)
-        return cls(np.zeros((regressors, regressors)), np.zeros(shape), np.zeros(targets), 0)
+        return cls(np.zeros((regressors, regressors)), np.zeros(shape), np.zeros((targets, targets)), 0)
 
     def absorb(self, design: ArrayLike, targets: ArrayLike) -> TriangularFactor:
         """Return the factor after the given rows: by matrix products where that is safe, by Householder QR elsewhere.
@@ -55,38 +60,45 @@ class TriangularFactor:
         """
         design, targets = np.asarray(design, dtype=float), np.asarray(targets, dtype=float)
         if len(self.R) == 0 or len(design) == 0:
-            leftover = self.leftover + np.einsum("ij,ij->j", targets, targets)
-            return TriangularFactor(self.R, self.S, leftover, self.rows + len(targets))
+            left = self.leftover_products + products(targets)
+            return TriangularFactor(self.R, self.S, left, self.rows + len(targets))
         first = _FIRST_ROWS_PER_REGRESSOR * len(self.R)
         if self.rows == 0 and len(design) > first:
             return self.absorb(design[:first], targets[:first]).absorb(design[first:], targets[first:])
         updated = innovation_update(self.R, self.S, design, targets)
         R, S, rest = householder_update(self.R, self.S, design, targets) if updated is None else updated
-        return TriangularFactor(R, S, self.leftover + rest, self.rows + len(design))
+        return TriangularFactor(R, S, self.leftover_products + rest, self.rows + len(design))
 
     def merge(self, other: TriangularFactor) -> TriangularFactor:
         """Return the factor of both sets of rows together, by one QR of two triangles on top of each other."""
         p, q = self.S.shape
-        leftover, rows = self.leftover + other.leftover, self.rows + other.rows
+        left, rows = self.leftover_products + other.leftover_products, self.rows + other.rows
         if p == 0:
-            return TriangularFactor(self.R, self.S, leftover, rows)
+            return TriangularFactor(self.R, self.S, left, rows)
         upper, lower = np.array(self.R, order="F"), np.array(other.R, order="F")
         R, V, block, _ = lapack.dtpqrt(p, min(_PANEL_COLUMNS, p), upper, lower, overwrite_a=1, overwrite_b=1)
         if q == 0:
-            return TriangularFactor(*positive_diagonal(R, self.S), leftover, rows)
+            return TriangularFactor(*positive_diagonal(R, self.S), left, rows)
         over, under = np.array(self.S, order="F"), np.array(other.S, order="F")
         S, rest, _ = lapack.dtpmqrt(p, V, block, over, under, trans="T", overwrite_a=1, overwrite_b=1)
-        return TriangularFactor(*positive_diagonal(R, S), leftover + np.einsum("ij,ij->j", rest, rest), rows)
+        return TriangularFactor(*positive_diagonal(R, S), left + products(rest), rows)
 
     def discount(self, forgetting: float) -> TriangularFactor:
         """Return the factor with every row's weight multiplied by `forgetting`."""
         root = np.sqrt(forgetting)
-        return TriangularFactor(root * self.R, root * self.S, forgetting * self.leftover, forgetting * self.rows)
+        left = forgetting * self.leftover_products
+        return TriangularFactor(root * self.R, root * self.S, left, forgetting * self.rows)
+
+    def only(self, targets: ArrayLike) -> TriangularFactor:
+        """Return the factor of some of the targets, or of all in another order."""
+        chosen = np.asarray(targets, dtype=np.intp)
+        return TriangularFactor(self.R, self.S[:, chosen], self.leftover_products[np.ix_(chosen, chosen)], self.rows)
 
     def select(self, regressors: ArrayLike, targets: ArrayLike) -> TriangularFactor:
         """Return the factor of the same rows with only some regressors and targets, without the data."""
-        R, S = self.R[:, np.asarray(regressors, dtype=np.intp)], self.S[:, np.asarray(targets, dtype=np.intp)]
+        chosen = self.only(targets)
+        R = self.R[:, np.asarray(regressors, dtype=np.intp)]
         with one_blas_thread():  # one small QR, over before several threads have found each other
-            smaller = TriangularFactor.empty(R.shape[1], S.shape[1]).absorb(R, S)
-        leftover = smaller.leftover + self.leftover[np.asarray(targets, dtype=np.intp)]
-        return TriangularFactor(smaller.R, smaller.S, leftover, self.rows)
+            smaller = TriangularFactor.empty(R.shape[1], chosen.S.shape[1]).absorb(R, chosen.S)
+        left = smaller.leftover_products + chosen.leftover_products
+        return TriangularFactor(smaller.R, smaller.S, left, self.rows)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from koopsieve.regression.statistics import RegressionStatistics
 
 KIND = "koopsieve statistics"
-VERSION = 2
-_FIELDS = ("R", "S", "leftover", "rows")
+VERSION = 3
+_FIELDS = ("R", "S", "leftover_products", "rows")
 
 
 def save_statistics(path: str | os.PathLike[str], statistics: RegressionStatistics) -> None:
@@ -32,6 +32,8 @@ def save_statistics(path: str | os.PathLike[str], statistics: RegressionStatisti
         "ahead": None,
     }
     arrays = _arrays("one_step", statistics.factor)
+    if statistics.region is not None:
+        arrays["region"] = statistics.region
     if ahead is not None:
         header["ahead"] = {"outputs": ahead.outputs, "horizons": ahead.horizons}
         arrays |= _arrays("ahead", ahead.factor)
@@ -51,13 +53,21 @@ def _build(header: dict[str, Any], arrays: Arrays) -> RegressionStatistics:
     L, inputs = len(observables), signals.acting
     known = tuple(increasing_indices("outputs", header["outputs"], L).tolist())
     factor = _factor("one_step", arrays, L + len(drives), L)
+    region = _region(arrays, len(signals.state_names) + len(inputs))
     if header["ahead"] is None:
-        return RegressionStatistics(factor, observables, drives, None, known, signals)
+        return RegressionStatistics(factor, observables, drives, None, known, signals, region)
     outputs = _names(header["ahead"]["outputs"])
     horizons = sorted_horizons(header["ahead"]["horizons"])
     further = _factor("ahead", arrays, L + len(inputs) * horizons[-1], len(outputs) * len(horizons))
     ahead = HorizonStatistics(further, observables, inputs, outputs, horizons)
-    return RegressionStatistics(factor, observables, drives, ahead, known, signals)
+    return RegressionStatistics(factor, observables, drives, ahead, known, signals, region)
+
+
+def _region(arrays: Arrays, columns: int) -> NDArray[Any] | None:
+    region = arrays.get("region")
+    if region is not None and (region.shape != (2, columns) or not (region[0] <= region[1]).all()):
+        raise KoopsieveError(f"Its region does not hold least and largest values of {columns} states and inputs.")
+    return region
 
 
 def _names(names: Any) -> tuple[str, ...]:
@@ -71,11 +81,12 @@ def _arrays(prefix: str, factor: TriangularFactor) -> dict[str, NDArray[Any]]:
 
 
 def _factor(prefix: str, arrays: Arrays, p: int, q: int) -> TriangularFactor:
-    R, S, leftover, rows = (arrays[f"{prefix}.{name}"] for name in _FIELDS)
-    shapes = [values.shape for values in (R, S, leftover, rows)]
-    if shapes != [(p, p), (p, q), (q,), ()] or any(v.dtype != np.float64 for v in (R, S, leftover, rows)):
+    values = R, S, left, rows = [arrays[f"{prefix}.{name}"] for name in _FIELDS]
+    shapes = [one.shape for one in values]
+    if shapes != [(p, p), (p, q), (q, q), ()] or any(one.dtype != np.float64 for one in values):
         raise KoopsieveError(f"Its arrays do not belong to {p} regressors and {q} targets: they have shapes {shapes}.")
-    finite = all(np.isfinite(v).all() for v in (R, S, leftover, rows))
-    if not finite or np.tril(R, -1).any() or (leftover < 0).any() or rows < 0:
+    squares = np.diagonal(left)
+    possible = (squares >= 0).all() and np.allclose(left, left.T, atol=1e-9 * squares.max(initial=0.0)) and rows >= 0
+    if not all(np.isfinite(one).all() for one in values) or np.tril(R, -1).any() or not possible:
         raise KoopsieveError("Its arrays are not a triangular factor of any data.")
-    return TriangularFactor(R, S, leftover, float(rows))
+    return TriangularFactor(R, S, left, float(rows))

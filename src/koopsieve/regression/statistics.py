@@ -48,11 +48,10 @@ class HorizonStatistics(Shown):
     def at(self, horizon: int) -> TriangularFactor:
         """Return the factor of the regression at one horizon: L + l·h regressors, one target per output."""
         first = self.horizons.index(horizon) * len(self.outputs)
-        columns = slice(first, first + len(self.outputs))
         p = len(self.observables) + len(self.inputs) * horizon
-        beyond = self.factor.S[p:, columns]
-        leftover = self.factor.leftover[columns] + np.einsum("ij,ij->j", beyond, beyond)
-        return TriangularFactor(self.factor.R[:p, :p], self.factor.S[:p, columns], leftover, self.factor.rows)
+        factor = self.factor.only(np.arange(first, first + len(self.outputs)))
+        left = factor.leftover_products + factor.S[p:].T @ factor.S[p:]
+        return TriangularFactor(factor.R[:p, :p], factor.S[:p], left, factor.rows)
 
     def merge(self, other: HorizonStatistics) -> HorizonStatistics:
         """Return the statistics of both data sets together."""
@@ -93,6 +92,8 @@ class RegressionStatistics(Shown):
         Which observables are the measured outputs themselves.
     signals : Signals
         Names, sample time and delays of the data.
+    region : array, shape (2, n + l), optional
+        Least and largest value of every state and acting input in the data; not known of statistics made by hand.
     """
 
     factor: TriangularFactor
@@ -101,6 +102,7 @@ class RegressionStatistics(Shown):
     ahead: HorizonStatistics | None = None
     outputs: tuple[int, ...] = ()
     signals: Signals = field(default_factory=Signals)
+    region: FloatArray | None = None
 
     @property
     def R(self) -> FloatArray:
@@ -143,7 +145,8 @@ class RegressionStatistics(Shown):
                 "Only one of the two statistics holds horizons. Compress both with the same `horizons`."
             )
         ahead = self.ahead and other.ahead and self.ahead.merge(other.ahead)
-        return replace(self, factor=self.factor.merge(other.factor), ahead=ahead)
+        region = widest(self.region, other.region)
+        return replace(self, factor=self.factor.merge(other.factor), ahead=ahead, region=region)
 
     def select(self, retained: ArrayLike, drives: ArrayLike | None = None) -> RegressionStatistics:
         """Return the statistics of the dictionary cut to `retained`, without data; all drives stay unless given."""
@@ -170,7 +173,7 @@ class RegressionStatistics(Shown):
     def only(self, targets: ArrayLike) -> RegressionStatistics:
         """Return the regressions of some observables on all of them: targets are independent of each other."""
         chosen = increasing_indices("targets", targets, len(self.observables))
-        factor = replace(self.factor, S=self.factor.S[:, chosen], leftover=self.factor.leftover[chosen])
+        factor = self.factor.only(chosen)
         return SomeTargets(factor, _pick(self.observables, chosen), self.drives, every=self.regressors)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -224,6 +227,13 @@ def required_ahead(statistics: RegressionStatistics) -> HorizonStatistics:
             "Compress with horizons, for example compress(train, dictionary, horizons=[1, 10, 50])."
         )
     return statistics.ahead
+
+
+def widest(region: FloatArray | None, other: FloatArray | None) -> FloatArray | None:
+    """Return the region that holds both, each given as least and largest values (2, d); None if one is not known."""
+    if region is None or other is None:
+        return None
+    return np.stack([np.minimum(region[0], other[0]), np.maximum(region[1], other[1])])
 
 
 def _pick(names: Sequence[str], kept: IndexArray) -> tuple[str, ...]:

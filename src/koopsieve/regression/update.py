@@ -25,15 +25,15 @@ _SAMPLE_EVERY = 32  # one row in so many tells beforehand whether the limit will
 def innovation_update(
     R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return R, S and the squared norms left over after new rows, or None where the new rows outweigh the old.
+    """Return R, S and the cross products left over after new rows, or None where the new rows outweigh the old.
 
     With Y = ΦR⁻¹, UᵀU = I + YᵀY and the innovation E = T − YS (the new targets less what the old rows predict):
-    R ← UR, S ← US + U⁻ᵀYᵀE, and ‖E‖² − ‖U⁻ᵀYᵀE‖² is left over, without cancellation because E is already small.
+    R ← UR, S ← US + U⁻ᵀYᵀE, and EᵀE − (U⁻ᵀYᵀE)ᵀ(U⁻ᵀYᵀE) is left over, without cancellation because E is already small.
     """
     if not np.diagonal(R).all() or not expected_leverage(R, design) <= _MAX_LEVERAGE:
         return None
     p, q = S.shape
-    square, cross, energy = np.eye(p), np.zeros((p, q)), np.zeros(q)
+    square, cross, left = np.eye(p), np.zeros((p, q)), np.zeros((q, q))
     for start in range(0, len(design), _BLOCK_ROWS):
         with np.errstate(all="ignore"):  # an almost singular R overflows here; the test below then says no
             Y = solve_right(R, design[start : start + _BLOCK_ROWS])
@@ -43,11 +43,12 @@ def innovation_update(
         E = np.empty((len(Y), q), order="F")
         np.subtract(targets[start : start + _BLOCK_ROWS], np.matmul(Y, S, out=E), out=E)
         cross += Y.T @ E
-        energy += np.einsum("ij,ij->j", E, E)
+        left += products(E)
     U = np.linalg.cholesky(square).T
     gain = blas.dtrsm(1.0, U, cross, trans_a=1)
-    rest = energy - np.einsum("ij,ij->j", gain, gain)
-    return np.triu(blas.dtrmm(1.0, U, R)), gain + blas.dtrmm(1.0, U, S), np.maximum(rest, 0.0)
+    left -= products(gain)
+    np.fill_diagonal(left, np.maximum(np.diagonal(left), 0.0))  # rounding must not make a square negative
+    return np.triu(blas.dtrmm(1.0, U, R)), gain + blas.dtrmm(1.0, U, S), left
 
 
 def expected_leverage(R: FloatArray, design: FloatArray) -> float:
@@ -64,7 +65,7 @@ def expected_leverage(R: FloatArray, design: FloatArray) -> float:
 def householder_update(
     R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return R, S and the squared norms left over after new rows, by LAPACK's blocked QR of [R; Φ]."""
+    """Return R, S and the cross products left over after new rows, by LAPACK's blocked QR of [R; Φ]."""
     p, q = S.shape
     known = p if R.any() else 0  # nothing above the very first rows
     rows = max(known + len(design), p)
@@ -74,7 +75,14 @@ def householder_update(
     V, tau, _, _ = lapack.dgeqrf(V, lwork=_PANEL_COLUMNS * p, overwrite_a=1)
     if q:
         T, _, _ = lapack.dormqr("L", "T", V, tau, T, lwork=_PANEL_COLUMNS * q, overwrite_c=1)
-    return *positive_diagonal(V[:p], T[:p]), np.einsum("ij,ij->j", T[p:], T[p:])
+    return *positive_diagonal(V[:p], T[:p]), products(T[p:])
+
+
+def products(columns: FloatArray) -> FloatArray:
+    """Return the products of all columns with each other; data that are too large overflow, and are refused later."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: FloatArray = columns.T @ columns
+    return found
 
 
 def positive_diagonal(R: FloatArray, S: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -71,7 +71,7 @@ def log_errors(blocks: FloatArray) -> FloatArray:
 
 
 def excess(logs: FloatArray) -> FloatArray:
-    """Return by how much each row of (models, blocks) is worse than the best, less what it may be.
+    """Return by how much each row of (models, blocks) is worse than the best, less what it may be (D56).
 
     It may be worse by one standard error of the difference, or by five per cent. The standard error counts no more than
     that of the best model alone: a model that fails in one block does not gain from the spread which that gives its

@@ -44,11 +44,6 @@ class Reduction(Shown):
     threshold: float
     outputs: tuple[int, ...]
 
-    @property
-    def component_of(self) -> IndexArray:
-        """The number of the component of every observable, shape (L,)."""
-        return component_labels(self.components)
-
     def _facts(self) -> Facts:
         kept = f"{len(self.retained)} of {len(self.adjacency)}"
         return {"retained": kept, "components": str(len(self.components)), "threshold": f"{self.threshold:g}"}

@@ -12,7 +12,7 @@ from koopsieve._types import FloatArray, IndexArray
 from koopsieve._words import number, steps
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate import Diagnostics, Errors, WindowErrors
+from koopsieve.evaluate import Coverage, Diagnostics, Errors, WindowErrors
 from koopsieve.identify import Estimate
 from koopsieve.model import Model
 from koopsieve.regression import RegressionStatistics
@@ -112,6 +112,8 @@ class SieveResult(Shown):
         The graph of the explanation.
     judged : Judged
         What the errors are of.
+    coverage : Coverage, optional
+        How well the model's bands hold on the judged data, at level 0.9; not where these are what it was calibrated on.
     samples : mapping from part to int
         How many samples were learned from, validated on and judged on.
     seconds : mapping from stage to float
@@ -129,6 +131,7 @@ class SieveResult(Shown):
     seconds: Mapping[str, float]
     seed: int
     comparison: Mapping[str, Comparison] = field(default_factory=dict)
+    coverage: Coverage | None = None
 
     @property
     def model(self) -> Model:
@@ -209,7 +212,9 @@ class SieveResult(Shown):
                 "On the validation data it does not beat a linear model with the same delays and a constant. "
                 "Use that one, or offer other observables."
             )
-        return (*found, *self.diagnostics.warnings)
+        bands = None if self.model.calibration is None else self.model.calibration.bands
+        shortage = "" if bands is None else bands.shortage(self.horizons[-1], 0.9)
+        return (*found, *self.diagnostics.warnings, *([shortage] if shortage else []))
 
     def describe(self) -> str:
         """Say in words what was kept, how well it predicts and what to be careful about."""

@@ -6,6 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import koopsieve.experiments.reproduce  # noqa: F401
 from koopsieve.cli.reproduce import reproduce
 from koopsieve.execution.bar import bar
 

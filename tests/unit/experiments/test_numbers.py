@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from koopsieve._json import number, plain, read_json, write_json
 from koopsieve.experiments.averages import average
-from koopsieve.experiments.plain_json import number, plain, read_json, write_json
 
 
 def test_interval_is_students_t():

@@ -6,8 +6,8 @@ import pytest
 
 from koopsieve.execution import silent
 from koopsieve.experiments.sensitivity import noise_table
-from koopsieve.experiments.settings import shortened
 from koopsieve.experiments.variants import circuit_variants, noise_variants
+from tests.studies import shortened
 
 
 @pytest.mark.parametrize("system, size", [("lorenz", 20), ("usv", 22)])

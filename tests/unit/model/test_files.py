@@ -51,7 +51,7 @@ def saved(model, tmp_path):
 
 
 def assert_same(one, two):
-    for name in ("A", "B", "C", "noise_variance"):
+    for name in ("A", "B", "C"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     assert (one.names, one.input_names, one.output_names) == (two.names, two.input_names, two.output_names)
     assert (one.dt, one.dictionary.outputs) == (two.dt, two.dictionary.outputs)
@@ -71,12 +71,6 @@ def test_what_was_saved_comes_back(data, delays, tmp_path):
     kept = [*model.dictionary.outputs, model.dictionary.size - 1]
     model.restrict(kept).save(tmp_path / "cut.npz")
     assert_same(model.restrict(kept), LiftedModel.load(tmp_path / "cut.npz"))
-
-
-def test_a_model_without_noise_comes_back_without(model, tmp_path):
-    bare = LiftedModel(model.A, model.B, model.C, model.dictionary)
-    bare.save(tmp_path / "m")
-    assert LiftedModel.load(tmp_path / "m").noise_variance is None
 
 
 def test_saving_twice_gives_the_same_bytes(model, saved, tmp_path):
@@ -202,7 +196,6 @@ def test_a_header_that_does_not_fit_is_refused(saved, change, match):
         {"extra": np.ones(2)},
         {"dictionary.0.columns": np.array([0, 99])},
         {"dictionary.0.columns": np.array([0.5, 1.5])},
-        {"noise_variance": np.ones(2)},
     ],
     ids=str,
 )

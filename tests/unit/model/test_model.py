@@ -11,7 +11,7 @@ import scipy.signal
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories
-from koopsieve.dictionary import Monomials, SquaredExponential, States
+from koopsieve.dictionary import SquaredExponential, States
 from koopsieve.model import LiftedModel
 from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
@@ -60,43 +60,6 @@ def test_numbers_of_a_model_that_is_none():
     assert linear(np.zeros((2, 2)), 1.0).modes.growth_rates.tolist() == [-np.inf, -np.inf]
 
 
-def test_deviation_is_that_of_the_covariance_recursion(model):
-    x0, u = np.array([[[0.1, 0.2]], [[0.5, -0.5]]]), np.zeros((8, len(model.input_names)))
-    mean, deviation = model.predict_interval(x0, u, horizon=8)
-    np.testing.assert_array_equal(mean, model.predict(x0, u, horizon=8))
-    P = np.zeros_like(model.A)
-    for h in range(8):
-        P = model.A @ P @ model.A.T + np.diag(model.noise_variance)
-        np.testing.assert_allclose(deviation[:, h], [np.sqrt(np.diag(model.C @ P @ model.C.T))] * 2, rtol=1e-10)
-    one, one_deviation = model.predict_interval(x0[0], u, horizon=8)
-    assert one.shape == one_deviation.shape == (8, 2)
-
-
-def test_deviation_is_that_of_simulated_noise():
-    A = np.array([[0.9, 0.3], [-0.2, 0.8]])
-    model, rng = replace(linear(A, 1.0), noise_variance=np.array([0.04, 0.25])), np.random.default_rng(0)
-    x = np.zeros((100_000, 2))
-    for _ in range(5):
-        x = x @ A.T + rng.normal(size=x.shape) * [0.2, 0.5]
-    np.testing.assert_allclose(model.predict_interval(np.zeros(2), horizon=5)[1][-1], x.std(axis=0), rtol=0.02)
-
-
-def test_exact_and_unknown_noise():
-    model = linear(np.eye(2), 1.0)
-    exact = replace(model, noise_variance=np.array([0.0, np.inf]))
-    assert exact.predict_interval(np.zeros(2), horizon=3)[1].tolist() == [[0.0, np.inf]] * 3
-    with pytest.raises(KoopsieveError, match="noise_variance"):
-        replace(model, noise_variance=None).predict_interval(np.zeros(2))
-    with pytest.raises(KoopsieveError, match="horizon"):
-        model.predict_interval(np.zeros(2), horizon=0)
-
-
-def test_the_noise_of_an_estimate_is_one_over_its_precision():
-    model = least_squares_model(simulate_pendulum([50], 0), States() + Monomials(degree=2))
-    np.testing.assert_allclose(model.noise_variance, 1 / np.arange(1.0, 6.0))
-    np.testing.assert_array_equal(model.restrict([0, 1, 4]).noise_variance, model.noise_variance[[0, 1, 4]])
-
-
 def test_scipy_simulates_the_same(model):
     system = model.to_scipy()
     assert isinstance(system, scipy.signal.dlti)
@@ -125,8 +88,6 @@ def test_python_control_simulates_the_same(model):
 def test_matrices_that_do_not_fit_are_refused(model):
     with pytest.raises(KoopsieveError, match=r"C does not fit.*Expected \(2, 5\), got \(1, 5\)"):
         replace(model, C=model.C[:1])
-    with pytest.raises(KoopsieveError, match="noise_variance does not fit"):
-        replace(model, noise_variance=np.ones(3))
 
 
 def test_a_model_says_what_it_is(model):

@@ -32,6 +32,10 @@ def assert_same(factor, other, tolerance=1e-12):
     np.testing.assert_allclose(factor.R, other.R, atol=tolerance * scale)
     np.testing.assert_allclose(factor.S, other.S, atol=tolerance * max(np.abs(other.S).max(initial=0), 1))
     np.testing.assert_allclose(factor.leftover, other.leftover, rtol=1e-10, atol=tolerance)
+    largest = np.abs(other.leftover_products).max(initial=0)
+    np.testing.assert_allclose(
+        factor.leftover_products, other.leftover_products, rtol=1e-10, atol=tolerance * (1 + largest)
+    )
     assert factor.rows == other.rows
 
 
@@ -44,9 +48,8 @@ def test_chunks_equal_one_qr(chunk_rows, inputs):
     Q, R = np.linalg.qr(design)
     signs = np.sign(np.diag(R))[:, None]
     statistics = compress(data, phi, chunk_rows=chunk_rows)
-    reference = TriangularFactor(
-        signs * R, signs * (Q.T @ targets), ((targets - Q @ (Q.T @ targets)) ** 2).sum(axis=0), len(design)
-    )
+    rest = targets - Q @ (Q.T @ targets)
+    reference = TriangularFactor(signs * R, signs * (Q.T @ targets), rest.T @ rest, len(design))
     assert_same(statistics.factor, reference)
     assert statistics.regressors == phi.names + data.input_names
     assert statistics.ahead is None
@@ -197,3 +200,20 @@ def test_merging_different_things_is_refused():
         compress(data, phi, horizons=[3]).merge(compress(data, phi, horizons=[2]))
     with pytest.raises(KoopsieveError, match="forgetting"):
         whole.discount(0.0)
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 5, 1000])
+def test_the_region_holds_all_states_and_inputs_of_transitions(chunk_rows, tmp_path):
+    data = make(inputs=2)
+    phi = (States() + Monomials()).fit(data)
+    statistics = compress(data, phi, chunk_rows=chunk_rows)
+    points = np.vstack(data.states), np.vstack(data.inputs)
+    expected = [[*points[0].min(axis=0), *points[1].min(axis=0)], [*points[0].max(axis=0), *points[1].max(axis=0)]]
+    np.testing.assert_array_equal(statistics.region, expected)
+    statistics.save(tmp_path / "s.npz")
+    np.testing.assert_array_equal(RegressionStatistics.load(tmp_path / "s.npz").region, expected)
+    np.testing.assert_array_equal(statistics.select([0]).discount(0.5).region, expected)
+    by_hand = replace(statistics, region=None)
+    assert statistics.merge(by_hand).region is None
+    by_hand.save(tmp_path / "s.npz")
+    assert RegressionStatistics.load(tmp_path / "s.npz").region is None

@@ -99,9 +99,11 @@ class TestBadFiles:
         [
             ({"one_step.S": np.ones((3, 3))}, "do not belong to 3 regressors and 2 targets"),
             ({"one_step.R": np.ones((3, 3))}, "not a triangular factor"),
-            ({"one_step.leftover": np.array([1.0, np.nan])}, "not a triangular factor"),
+            ({"one_step.leftover_products": np.array([[1.0, 0.0], [0.0, np.nan]])}, "not a triangular factor"),
+            ({"one_step.leftover_products": np.array([[1.0, 0.5], [0.0, 1.0]])}, "not a triangular factor"),
+            ({"one_step.leftover_products": np.diag([1.0, -1.0])}, "not a triangular factor"),
             ({"one_step.R": np.array([{}], dtype=object)}, "Python objects, which are never opened"),
-            ({"header": {"version": 9}}, "version 2; got .*version 9. Use the koopsieve that wrote it"),
+            ({"header": {"version": 9}}, "version 3; got .*version 9. Use the koopsieve that wrote it"),
         ],
     )
     def test_arrays_that_fit_nothing(self, tmp_path, change, message):

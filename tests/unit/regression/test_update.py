@@ -50,7 +50,7 @@ def test_what_is_left_over_is_as_accurate_as_by_householder():
         rows = design[start : start + 500], targets[start : start + 500]
         factor = factor.absorb(*rows)
         R, S, more = householder_update(plain.R, plain.S, *rows)
-        plain = TriangularFactor(R, S, plain.leftover + more, plain.rows + len(rows[0]))
+        plain = TriangularFactor(R, S, plain.leftover_products + more, plain.rows + len(rows[0]))
     error, by_householder = (np.abs(f.leftover / rest - 1).max() for f in (factor, plain))
     assert error < 4 * by_householder + 1e-12
 
@@ -104,8 +104,10 @@ def test_both_sides_of_the_most_leverage_give_the_factor_of_one_qr(share, produc
     np.testing.assert_allclose(M.T @ M, np.eye(p), atol=np.finfo(float).eps * _MAX_LEVERAGE)
     flip = np.sign(np.diagonal(R))[:, None]
     np.testing.assert_allclose(flip * factor.S, Q.T @ targets, atol=1e-11 * np.linalg.norm(targets))
-    rest = ((targets - Q @ (Q.T @ targets)) ** 2).sum(axis=0)
-    np.testing.assert_allclose(factor.leftover, rest, rtol=1e-10)
+    rest = targets - Q @ (Q.T @ targets)
+    np.testing.assert_allclose(factor.leftover, (rest**2).sum(axis=0), rtol=1e-10)
+    size = np.sqrt(np.outer(factor.leftover, factor.leftover))
+    np.testing.assert_allclose(factor.leftover_products / size, rest.T @ rest / size, atol=1e-10)
     assert factor.rows == len(design)
 
 

@@ -245,7 +245,10 @@ def test_units_do_not_matter(seed):
     columns = 10 ** rng.uniform(-5, 5, size=len(ahead.factor.R))
     targets = 10 ** rng.uniform(-5, 5, size=ahead.factor.S.shape[1])
     factor = TriangularFactor(
-        ahead.factor.R * columns, ahead.factor.S * targets, ahead.factor.leftover * targets**2, ahead.factor.rows
+        ahead.factor.R * columns,
+        ahead.factor.S * targets,
+        ahead.factor.leftover_products * np.outer(targets, targets),
+        ahead.factor.rows,
     )
     other = replace(stats, ahead=replace(ahead, factor=factor))
     before, after = HorizonSieve().identify(stats), HorizonSieve().identify(other)

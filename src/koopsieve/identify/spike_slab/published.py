@@ -97,7 +97,7 @@ class PublishedSpikeSlab:
         with np.errstate(all="ignore"):  # diverging targets overflow; they are stopped and reported by their status
             result = settle(
                 start=self.init(factor, prior),
-                step=lambda state, open_: self.step(_take(factor, open_), prior, state),
+                step=lambda state, open_: self.step(factor.only(open_), prior, state),
                 converged=self.converged,
                 targets=factor.S.shape[1],
                 max_sweeps=self.max_sweeps,
@@ -181,7 +181,3 @@ def _where_finite(after: MeanField, before: MeanField) -> MeanField:
     fine &= np.isfinite(after.rho)
     kept = {name: np.where(fine, getattr(after, name), getattr(before, name)) for name in MeanField.__annotations__}
     return MeanField(**{**kept, "rho": np.where(fine, after.rho, np.nan)})
-
-
-def _take(factor: TriangularFactor, targets: IndexArray) -> TriangularFactor:
-    return TriangularFactor(factor.R, factor.S[:, targets], factor.leftover[targets], factor.rows)

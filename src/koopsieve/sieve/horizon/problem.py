@@ -79,7 +79,7 @@ def _project(ahead: HorizonStatistics, horizon: int) -> tuple[FloatArray, FloatA
     problem = standardise(ahead.at(horizon))
     L, p = len(ahead.observables), problem.R.shape[1]
     inputs = p - L
-    factor = TriangularFactor(problem.R, problem.S, problem.leftover, problem.rows)
+    factor = TriangularFactor(problem.R, problem.S, np.diag(problem.leftover), problem.rows)
     order = np.concatenate([np.arange(L, p), np.arange(L)])  # the inputs first: what is left of the others is below
     turned = factor.select(order, np.arange(problem.S.shape[1])) if inputs else factor
     R, S = turned.R[inputs:, inputs:], turned.S[inputs:]

@@ -1,6 +1,6 @@
 """Which candidate of a path to take: the smallest that validation data cannot tell from the best.
 
-Candidates are compared in pairs, block by block, by the logarithm of their error (D67): what is hard in a block is hard
+Candidates are compared in pairs, block by block, by the logarithm of their error (D56): what is hard in a block is hard
 for all of them and cancels.
 """
 
@@ -39,7 +39,7 @@ def log_errors(blocks: FloatArray) -> FloatArray:
 
 
 def _excess(logs: FloatArray, tolerance: float) -> FloatArray:
-    """Return by how much each row's mean exceeds what is allowed above that of the best row (D67)."""
+    """Return by how much each row's mean exceeds what is allowed above that of the best row (D56)."""
     best = int(np.argmin(logs.mean(axis=1)))
     gap = logs - logs[best]
     doubt = np.std(gap, axis=1, ddof=1) / np.sqrt(gap.shape[1]) if gap.shape[1] > 1 else np.zeros(len(gap))

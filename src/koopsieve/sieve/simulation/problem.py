@@ -31,7 +31,7 @@ class Point:
     theta : array, shape (P,)
         The free coefficients in the order of `coef[free]`.
     loss : float
-        Geometric mean over steps and outputs of the squared error relative to the output's variance (D63).
+        Geometric mean over steps and outputs of the squared error relative to the output's variance (D52).
     status : FitStatus
         How the last fit ended.
     trace : tuple of float
@@ -101,11 +101,11 @@ class SimulationProblem:
         return np.maximum(relative, _FLOOR)
 
     def loss(self, free: BoolArray, theta: FloatArray) -> float:
-        """Return the geometric mean of the squared errors over steps and outputs (D63)."""
+        """Return the geometric mean of the squared errors over steps and outputs (D52)."""
         return float(np.exp(np.sum(self.weight * np.log(self.squared_errors(free, theta)))))
 
     def fitted(self, free: BoolArray, theta: FloatArray, optimiser: LevenbergMarquardt, rounds: int = 1) -> Point:
-        """Return the point reached from θ: least squares in units of the errors left so far, `rounds` times (D63)."""
+        """Return the point reached from θ: least squares in units of the errors left so far, `rounds` times (D52)."""
         trace, status = [self.loss(free, theta)], FitStatus.SETTLED
         for _ in range(rounds):
             fit = optimiser.fit(self._fit(free, self._unit(free, theta)), theta)
@@ -114,7 +114,7 @@ class SimulationProblem:
         return Point(free, theta, trace[-1], status, tuple(trace))
 
     def grown(self, free: BoolArray, optimiser: LevenbergMarquardt) -> Point:
-        """Return the point reached from one-step least squares over windows of 2, 4, 8, … steps (D66).
+        """Return the point reached from one-step least squares over windows of 2, 4, 8, … steps (D55).
 
         A model that is good one step ahead may diverge over a whole window; over twice as many steps as it can already
         do, it rarely does.
@@ -145,7 +145,7 @@ class SimulationProblem:
         return self.fitted(free, min(starts, key=lambda theta: self.loss(free, theta)), optimiser)
 
     def _unit(self, free: BoolArray, theta: FloatArray) -> FloatArray:
-        """Return the units (T, n) in which least squares lowers the loss: the errors left, over their weights (D63)."""
+        """Return the units (T, n) in which least squares lowers the loss: the errors left, over their weights (D52)."""
         mean = self.weight.size * self.weight
         unit: FloatArray = np.sqrt(self.squared_errors(free, theta) * self.variance / np.where(mean > 0, mean, 1e-12))
         return unit

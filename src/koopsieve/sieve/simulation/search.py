@@ -2,8 +2,8 @@
 
 1. Candidate columns: all of them, or those that one-step forward selection takes first.
 2. A start that simulates: nested one-step sets, each fitted over growing windows; the best one.
-3. Spike and slab on the linearised regression, odds from generous to strict, linearised anew after each fit (D64).
-4. Every size of the path: downwards by elimination, upwards by selection, each with exchanges (D65).
+3. Spike and slab on the linearised regression, odds from generous to strict, linearised anew after each fit (D53).
+4. Every size of the path: downwards by elimination, upwards by selection, each with exchanges (D54).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Simulation of a reprojected model over many windows at once, and how it depends on the coefficients.
 
-One step (D60): y[k+1] = Σ_i θ_i p_i(x[k], u[k]), held inside a box, then the delay line is shifted and lifted anew.
-Sensitivity (D61): ∂y[k+1]/∂θ = p(z[k]) + Σ_d ∂f/∂y[k-d]·∂y[k-d]/∂θ, zero for an output that the box holds.
+One step (D49): y[k+1] = Σ_i θ_i p_i(x[k], u[k]), held inside a box, then the delay line is shifted and lifted anew.
+Sensitivity (D50): ∂y[k+1]/∂θ = p(z[k]) + Σ_d ∂f/∂y[k-d]·∂y[k-d]/∂θ, zero for an output that the box holds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Reprojected:
         return replace(self, regressors=self.regressors.select(indices))
 
     def simulate(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray) -> FloatArray:
-        """Return the outputs after each step, shape (W, T, n), (D60).
+        """Return the outputs after each step, shape (W, T, n), (D49).
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class Reprojected:
     def sensitivities(
         self, coef: FloatArray, free: BoolArray, starts: FloatArray, inputs: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the outputs (W, T, n) and their derivatives (W, T, n, P) by the P free coefficients, (D61).
+        """Return the outputs (W, T, n) and their derivatives (W, T, n, P) by the P free coefficients, (D50).
 
         Parameters
         ----------

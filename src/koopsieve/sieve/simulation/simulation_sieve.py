@@ -111,7 +111,7 @@ class SimulationSieve:
             return problem.fitted(point.free, point.theta, self.search.optimiser, rounds=2)
 
     def inclusion(self, problem: SimulationProblem, point: Point) -> FloatArray:
-        """Return the probability of each coefficient being in, given the others, shape (p, n) (D64).
+        """Return the probability of each coefficient being in, given the others, shape (p, n) (D53).
 
         Errors within a window are alike, so its T rows count as one: the regression is discounted by 1/T.
         """

@@ -1,8 +1,8 @@
 """Which columns of one linear regression to keep: proposals for the path, from a triangular factor alone.
 
-Comes in: the Gauss–Newton regression at a simulated solution (D62), one target. Goes out: flags. Spike and slab gives
-the set that the evidence supports at some prior odds (D64); backward elimination, forward selection and exchanges give
-sets of an exact size (D65). All work on orthogonal factors: the Jacobian's columns are nearly dependent, and a Gram
+Comes in: the Gauss–Newton regression at a simulated solution (D51), one target. Goes out: flags. Spike and slab gives
+the set that the evidence supports at some prior odds (D53); backward elimination, forward selection and exchanges give
+sets of an exact size (D54). All work on orthogonal factors: the Jacobian's columns are nearly dependent, and a Gram
 matrix would lose the digits that tell them apart.
 """
 
@@ -29,13 +29,13 @@ def evidence(factor: TriangularFactor, log_odds: float, names: tuple[str, ...] |
 
 
 def supported(factor: TriangularFactor, log_odds: float) -> BoolArray:
-    """Return the columns that are more likely in than out (D64)."""
+    """Return the columns that are more likely in than out (D53)."""
     flags: BoolArray = evidence(factor, log_odds).inclusion[:, 0] > 0.5
     return flags
 
 
 def eliminate(factor: TriangularFactor, kept: BoolArray, size: int) -> BoolArray:
-    """Return `kept` cut down to `size` by backward elimination, the others fitted anew after each (D65).
+    """Return `kept` cut down to `size` by backward elimination, the others fitted anew after each (D54).
 
     With X = R⁻¹ of the kept columns and w their least squares, taking out i adds w_i²/‖X_i‖² to the squared error, and
     what is left is X less its part along the direction of row i.

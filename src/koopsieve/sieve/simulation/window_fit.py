@@ -1,7 +1,7 @@
 """The multi-step fit as a least-squares problem: simulated windows against measured ones.
 
 Comes in: a model's structure, windows, and which coefficients are free. Goes out: the loss of any coefficients, and the
-Gauss–Newton regression at them as a `TriangularFactor` (D62), folded chunk by chunk.
+Gauss–Newton regression at them as a `TriangularFactor` (D51), folded chunk by chunk.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class WindowFit:
         return float(np.mean((self.errors(theta) / self.scale) ** 2))
 
     def factor(self, theta: FloatArray) -> TriangularFactor:
-        """Return the factor of J against r + Jθ (D62): one row per window, step and output."""
+        """Return the factor of J against r + Jθ (D51): one row per window, step and output."""
         coef, P = self.coef(theta), len(theta)
         factor = TriangularFactor.empty(P, 1)
         for part in self._chunks(P):

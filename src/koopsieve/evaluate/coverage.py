@@ -1,0 +1,118 @@
+"""Do the bands hold? Share covered, width and interval score on data, at each horizon and for whole windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.data import Trajectories
+from koopsieve.evaluate.along import ErrorsAlong, errors_along
+from koopsieve.model import Bands, Model
+from koopsieve.model.rollout import checked_horizons
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """What share of measured outputs lies inside a model's bands.
+
+    Parameters
+    ----------
+    level : float
+        The share that should.
+    horizons : tuple of int
+    outputs : tuple of str
+    share : array, shape (len(horizons), n_outputs)
+        The share that does, of all windows.
+    joint : array, shape (len(horizons),)
+        The share of windows that lie inside the joint band with every output at every step up to the horizon.
+    width : array, shape (len(horizons), n_outputs)
+        Mean distance from lower to upper bound, in the output's units.
+    score : array, shape (len(horizons), n_outputs)
+        Mean interval score: the width, and 2/(1 − level) times the distance by which a value lies outside.
+    outside : array, shape (len(horizons),), optional
+        Share of predictions flagged as outside the data.
+    """
+
+    level: float
+    horizons: tuple[int, ...]
+    outputs: tuple[str, ...]
+    share: FloatArray
+    joint: FloatArray
+    width: FloatArray
+    score: FloatArray
+    outside: FloatArray | None = None
+
+
+def coverage(model: Model, data: Trajectories, horizons: Sequence[int], level: float = 0.9) -> Coverage:
+    """Return how well the bands of a model hold on data that it was neither learned from nor calibrated on.
+
+    Parameters
+    ----------
+    model : Model
+        With bands up to the longest horizon.
+    data : Trajectories
+    horizons : sequence of int
+        Steps ahead.
+    level : float
+        The share that bands should cover.
+
+    Raises
+    ------
+    KoopsieveError
+        If the model has no bands that far ahead, or does not fit the data.
+    """
+    if model.calibration is None or model.calibration.bands is None:
+        raise KoopsieveError("The model has no bands. Use calibrate(model, held_out_data, horizon=…) first.")
+    wanted = checked_horizons(horizons, data)
+    bands = model.calibration.bands
+    errors = errors_along(model, data, wanted[-1])
+    half = bands.around(model.dictionary, errors.states, wanted[-1], level)
+    pairs = [(np.abs(errors.errors[rows, h - 1]), half[rows, h - 1]) for h, rows in _reaching(errors, wanted)]
+    joint = [_inside(errors, rows, h, bands, model, level) for h, rows in _reaching(errors, wanted)]
+    return Coverage(
+        level=float(level),
+        horizons=wanted,
+        outputs=model.output_names,
+        share=np.array([np.mean(error <= width, axis=0) for error, width in pairs]),
+        joint=np.array(joint),
+        width=np.array([2 * np.mean(width, axis=0) for _, width in pairs]),
+        score=np.array([np.mean(interval_score(error, width, level), axis=0) for error, width in pairs]),
+        outside=_flagged(model, errors, wanted),
+    )
+
+
+def interval_score(errors: FloatArray, half_widths: FloatArray, level: float) -> FloatArray:
+    """Return the interval score (Gneiting & Raftery 2007) of absolute errors and symmetric bands; small is good.
+
+    Examples
+    --------
+    >>> interval_score(np.array([0.5, 2.0]), np.array(1.0), 0.9).tolist()
+    [2.0, 22.0]
+    """
+    with np.errstate(invalid="ignore"):
+        missed = np.maximum(errors - half_widths, 0.0)
+    score: FloatArray = 2 * half_widths + 2 / (1 - level) * np.where(np.isnan(missed), 0.0, missed)
+    return score
+
+
+def _reaching(errors: ErrorsAlong, horizons: tuple[int, ...]) -> list[tuple[int, IndexArray]]:
+    return [(h, errors.reaching(h)) for h in horizons]
+
+
+def _inside(errors: ErrorsAlong, rows: IndexArray, horizon: int, bands: Bands, model: Model, level: float) -> float:
+    """Return the share of windows that stay inside their joint band all the way."""
+    half = bands.around(model.dictionary, errors.states[rows], horizon, level, joint=True)
+    return float(np.mean(np.all(np.abs(errors.errors[rows, :horizon]) <= half, axis=(1, 2))))
+
+
+def _flagged(model: Model, errors: ErrorsAlong, horizons: tuple[int, ...]) -> FloatArray | None:
+    support = None if model.calibration is None else model.calibration.support
+    if support is None:
+        return None
+    states, acting, predicted = errors.whole(errors.reaching(errors.horizon))
+    outside = support.outside(model.dictionary, states, acting, predicted)
+    share: FloatArray = outside[:, np.array(horizons) - 1].mean(axis=0)
+    return share

@@ -1,0 +1,149 @@
+"""How far measured outputs stray from predictions: half-widths per step, output and level, found on held-out windows.
+
+`koopsieve.evaluate.calibration` makes the bands, a model carries them, and `Model.predict(..., level=0.9)` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.dictionary import Dictionary
+from koopsieve.model.interpolate import at_steps, between
+from koopsieve.model.spread import LocalSpread
+
+# the levels at which half-widths are kept; between them they are interpolated
+LEVELS = np.array([*np.arange(0, 20) / 20, 0.96, 0.97, 0.98, 0.99, 0.995, 0.999])
+SHAPE_LEVEL = 0.9  # joint bands are multiples of the bands at this level
+_SHAPE = int(np.argmin(np.abs(LEVELS - SHAPE_LEVEL)))
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """Half-widths of bands around predictions that cover the stated share of held-out windows.
+
+    Parameters
+    ----------
+    steps : array of int, shape (m,)
+        Steps ahead at which they were found, increasing from 1; interpolated between, not known beyond.
+    widths : array, shape (m, n_outputs, levels)
+        Half-width per output and level of `LEVELS`; inf where predictions diverged too often for that level.
+    joint : array, shape (m, levels)
+        By how much the bands at `SHAPE_LEVEL` must be multiplied so that every output at every step up to this one lies
+        inside with the probability of the level.
+    windows : array of int, shape (m,)
+        How many windows of that many steps the held-out data hold side by side.
+    local : LocalSpread, optional
+        How the half-widths depend on the start; without it they are the same after every start.
+    """
+
+    steps: IndexArray
+    widths: FloatArray
+    joint: FloatArray
+    windows: IndexArray
+    local: LocalSpread | None = None
+
+    def __post_init__(self) -> None:
+        m, levels = len(self.steps), len(LEVELS)
+        fits = self.widths.ndim == 3 and self.widths.shape[::2] == (m, levels)
+        if not fits or self.joint.shape != (m, levels) or self.windows.shape != (m,) or m == 0:
+            raise KoopsieveError("Bands do not fit together: every array must have one row per step.")
+        if self.steps[0] != 1 or (np.diff(self.steps) <= 0).any():
+            raise KoopsieveError("The steps of bands must increase from 1.")
+        if not (self.widths >= 0).all() or not (self.joint >= 0).all():
+            raise KoopsieveError("Half-widths of bands must be numbers, 0 or more.")
+
+    @property
+    def longest(self) -> int:
+        """Steps ahead up to which there are bands."""
+        return int(self.steps[-1])
+
+    def around(
+        self, dictionary: Dictionary, states: FloatArray, horizon: int, level: float, *, joint: bool = False
+    ) -> FloatArray:
+        """Return the half-widths after starts (starts, n), shape (starts, horizon, n_outputs); see `half_widths`."""
+        half = self.half_widths(horizon, level, joint=joint)
+        if self.local is None:
+            return np.broadcast_to(half, (len(states), *half.shape))
+        return half * self.local.scale(self.local.features(dictionary, states), horizon)
+
+    def half_widths(self, horizon: int, level: float, *, joint: bool = False) -> FloatArray:
+        """Return the half-widths 1, …, `horizon` steps after a start like most, shape (horizon, n_outputs).
+
+        Parameters
+        ----------
+        horizon : int
+            At most `longest`.
+        level : float
+            The share to cover, above 0 and at most 0.999.
+        joint : bool
+            Whether all outputs at all steps together lie inside with that probability, or each of them alone.
+
+        Raises
+        ------
+        KoopsieveError
+            If the level or the horizon is out of reach.
+        """
+        share = checked_level(level)
+        self._check_horizon(horizon)
+        ahead = np.arange(1, horizon + 1)
+        if not joint:
+            return at_steps(self.steps, at_level(self.widths, share), ahead)
+        factor = at_steps(self.steps, at_level(self.joint, share), np.array([horizon]))
+        shape = at_steps(self.steps, self.widths[..., _SHAPE], ahead)
+        with np.errstate(invalid="ignore"):
+            return np.where(shape == 0, 0.0, factor * shape)
+
+    def _check_horizon(self, horizon: int) -> None:
+        if horizon > self.longest:
+            raise KoopsieveError(
+                f"The bands reach {self.longest} steps ahead, and {horizon} were asked for. Further it is not known "
+                f"how far predictions stray. Sift with horizons up to {horizon}, or calibrate the model on held-out "
+                f"data with horizon={horizon}."
+            )
+
+    def shortage(self, horizon: int, level: float) -> str:
+        """Say that the held-out data hold too few windows to know such a level; empty if they hold enough."""
+        reached = int(np.searchsorted(self.steps, min(horizon, self.longest)))
+        needed, there = int(np.ceil(1 / (1 - level) - 1e-9)), int(self.windows[: reached + 1].min())
+        if there >= needed:
+            return ""
+        return (
+            f"Bands at level {level:g} need {needed} windows of {horizon} steps side by side, and the data that they "
+            f"were calibrated on hold {there}. Take them as the largest errors seen. Hold out more data, or ask for a "
+            "lower level or a shorter horizon."
+        )
+
+
+def checked_level(level: float) -> float:
+    """Return the level, or say what a level is."""
+    share = float(level)
+    if not 0 < share <= LEVELS[-1]:
+        raise KoopsieveError(f"level must lie above 0 and be at most {LEVELS[-1]}, such as 0.9. Got {level}.")
+    return share
+
+
+def at_level(values: FloatArray, level: float) -> FloatArray:
+    """Interpolate along the last axis, which belongs to `LEVELS`."""
+    upper = int(np.searchsorted(LEVELS, level - 1e-12))
+    lower = max(upper - 1, 0)
+    gap = LEVELS[upper] - LEVELS[lower]
+    weight = (level - LEVELS[lower]) / gap if gap else 1.0
+    return between(values[..., lower], values[..., upper], np.array(min(weight, 1.0)))
+
+
+def calibration_steps(longest: int, wanted: Sequence[int] = ()) -> IndexArray:
+    """Return at which steps bands are found: those wanted, and about sixty more from 1 to the longest.
+
+    Examples
+    --------
+    >>> calibration_steps(12).tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+    """
+    spread = np.round(np.geomspace(1, longest, 60))
+    few = np.arange(1, min(longest, 20) + 1)
+    asked = [h for h in wanted if h <= longest]
+    return np.unique(np.concatenate([few, spread, asked])).astype(np.intp)

@@ -1,0 +1,151 @@
+"""What a model was learned from, so that a prediction can say when it leaves that.
+
+Two things are kept: the region, which is the least and largest value of every state and input, and the leverage that
+points of the data have in the regression. Leverage φᵀ(ΦᵀΦ)⁻¹φ tells combinations that the data do not hold although
+every signal alone stays within its bounds; the region tells one signal that goes too far among many regressors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError
+from koopsieve.dictionary import Dictionary
+from koopsieve.model.rollout import chunks
+from koopsieve.regression import RegressionStatistics
+
+REGION_MARGIN = 0.05  # of the width of the region; held-out data of the same kind go a little beyond it
+HELD_OUT_MARGIN = 1.5  # times what is usual on held-out data, which is the quantile below
+_USUAL = 0.999
+_WEAKEST = 1e-8  # directions of the scaled design weaker than this, beside the strongest, are not looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The region of the data and the leverage of their points.
+
+    Parameters
+    ----------
+    regressors : tuple of str
+        Names of the observables and drives whose leverage is looked at.
+    whitening : array, shape (p, r)
+        W with WWᵀ = rows·(ΦᵀΦ)⁻¹ / p: the leverage of a row φ, one on average over the data, is ‖φW‖².
+    limit : float
+        Leverage from which a point lies outside.
+    region : array, shape (2, n + l)
+        Least and largest value of every state and acting input.
+    reach : array, shape (2, n_outputs)
+        Between what predictions usually stay, which is at least the region with its margin.
+    """
+
+    regressors: tuple[str, ...]
+    whitening: FloatArray
+    limit: float
+    region: FloatArray
+    reach: FloatArray
+
+    def __post_init__(self) -> None:
+        whole = self.whitening.ndim == 2 and len(self.whitening) == len(self.regressors)
+        if not whole or self.region.ndim != 2 or len(self.region) != 2 or len(self.reach) != 2:
+            raise KoopsieveError("The support does not fit together: its arrays belong to other regressors.")
+
+    def leverage(self, dictionary: Dictionary, states: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return the leverage of points (states, inputs), one on average over the data, shape (points,)."""
+        position = {name: i for i, name in enumerate(dictionary.regressors)}
+        columns = [position[name] for name in self.regressors]
+        found = np.empty(len(states))
+        for part in chunks(len(states), len(position)):
+            with np.errstate(all="ignore"):
+                rows = dictionary.evaluate(np.concatenate([states[part], acting[part]], axis=1))[:, columns]
+                found[part] = np.sum((rows @ self.whitening) ** 2, axis=1)
+        return found
+
+    def outside(
+        self, dictionary: Dictionary, states: FloatArray, acting: FloatArray, predicted: FloatArray
+    ) -> BoolArray:
+        """Return which predictions rest on something outside the data, shape (starts, steps).
+
+        A prediction does if its start does, or one of the inputs up to it, or if it or one before it goes further
+        beyond the region than predictions do on held-out data.
+
+        Parameters
+        ----------
+        dictionary : Dictionary
+            Of the model.
+        states : array, shape (starts, n)
+        acting : array, shape (starts, steps, l)
+        predicted : array, shape (starts, steps, n_outputs)
+        """
+        n = states.shape[1]
+        low, high = widened(self.region, REGION_MARGIN * np.ptp(self.region, axis=0))
+        start = beyond(states, low[:n], high[:n]) | ~(self.leverage(dictionary, states, acting[:, 0]) <= self.limit)
+        step = beyond(acting, low[n:], high[n:]) | beyond(predicted, *self.reach)
+        since: BoolArray = np.maximum.accumulate(step, axis=1)
+        return start[:, None] | since
+
+
+def widened(region: FloatArray, by: FloatArray) -> FloatArray:
+    """Return least and largest values (2, d) moved apart."""
+    return np.stack([region[0] - by, region[1] + by])
+
+
+def beyond(values: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Return where a value along the last axis is not between its bounds."""
+    within: BoolArray = np.all((values >= low) & (values <= high), axis=-1)
+    return ~within
+
+
+def support_of(
+    dictionary: Dictionary,
+    statistics: RegressionStatistics,
+    states: FloatArray,
+    acting: FloatArray,
+    predicted: FloatArray,
+) -> Support | None:
+    """Return what the statistics were made of, with limits that points of held-out data and predictions there keep.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        Of the model.
+    statistics : RegressionStatistics
+        Of the data that the model was learned from; they may hold further regressors.
+    states, acting : array, shape (points, n) and (points, l)
+        Held-out points.
+    predicted : array, shape (windows, steps, n_outputs)
+        Predictions along held-out windows.
+
+    Returns
+    -------
+    Support, or None if the statistics do not know their region.
+    """
+    if statistics.region is None:
+        return None
+    position = {name: i for i, name in enumerate(statistics.regressors)}
+    shared = tuple(name for name in dictionary.regressors if name in position)
+    whitening = _whitening(statistics.R[:, [position[name] for name in shared]], statistics.rows)
+    found = Support(shared, whitening, np.inf, statistics.region, _reach(statistics.region, predicted))
+    usual = float(np.quantile(found.leverage(dictionary, states, acting), _USUAL, method="higher"))
+    return replace(found, limit=HELD_OUT_MARGIN * usual)
+
+
+def _reach(region: FloatArray, predicted: FloatArray) -> FloatArray:
+    """Return between what predictions usually stay, at least the region of the outputs with its margin."""
+    own = region[:, : predicted.shape[2]]
+    with np.errstate(invalid="ignore"):
+        excess = np.maximum(own[0] - predicted, predicted - own[1]).max(axis=1, initial=0.0)
+    usual = np.quantile(np.nan_to_num(excess, nan=np.inf, posinf=np.inf), _USUAL, axis=0, method="higher")
+    return widened(own, np.maximum(HELD_OUT_MARGIN * usual, REGION_MARGIN * np.ptp(own, axis=0)))
+
+
+def _whitening(R: FloatArray, rows: float) -> FloatArray:
+    """Return W with ‖φW‖² the leverage of φ in units of its mean; directions that the data hardly show are left out."""
+    length = np.linalg.norm(R, axis=0)
+    scale = np.where(length > 0, length, 1.0)
+    _, singular, directions = np.linalg.svd(R / scale, full_matrices=False)
+    strong = singular > _WEAKEST * singular.max(initial=0.0)
+    size = np.sqrt(rows / max(int(strong.sum()), 1))
+    whitening: FloatArray = size * directions[strong].T / singular[strong] / scale[:, None]
+    return whitening
