@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.evaluate.along import ErrorsAlong, errors_along
@@ -14,8 +15,8 @@ from koopsieve.model import Bands, Model
 from koopsieve.model.rollout import checked_horizons
 
 
-@dataclass(frozen=True, eq=False)
-class Coverage:
+@dataclass(frozen=True, eq=False, repr=False)
+class Coverage(Shown):
     """What share of measured outputs lies inside a model's bands.
 
     Parameters
@@ -44,6 +45,10 @@ class Coverage:
     width: FloatArray
     score: FloatArray
     outside: FloatArray | None = None
+
+    def _facts(self) -> Facts:
+        shares = ", ".join(f"{share:.2f}" for share in self.share.mean(axis=1))
+        return {"level": f"{self.level:g}", "horizons": ", ".join(map(str, self.horizons)), "covered": shares}
 
 
 def coverage(model: Model, data: Trajectories, horizons: Sequence[int], level: float = 0.9) -> Coverage:

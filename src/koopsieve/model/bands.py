@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
 from koopsieve.model.interpolate import at_steps, between
@@ -21,8 +22,8 @@ SHAPE_LEVEL = 0.9  # joint bands are multiples of the bands at this level
 _SHAPE = int(np.argmin(np.abs(LEVELS - SHAPE_LEVEL)))
 
 
-@dataclass(frozen=True, eq=False)
-class Bands:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bands(Shown):
     """Half-widths of bands around predictions that cover the stated share of held-out windows.
 
     Parameters
@@ -116,6 +117,10 @@ class Bands:
             f"were calibrated on hold {there}. Take them as the largest errors seen. Hold out more data, or ask for a "
             "lower level or a shorter horizon."
         )
+
+    def _facts(self) -> Facts:
+        local = "no" if self.local is None else "yes"
+        return {"steps ahead": str(self.longest), "windows": str(self.windows[-1]), "depend on the start": local}
 
 
 def checked_level(level: float) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import KoopsieveError
 from koopsieve.model.bands import Bands
 from koopsieve.model.certificates import Certificate
@@ -18,8 +19,8 @@ from koopsieve.model.support import Support
 _BANDS, _LOCAL, _SUPPORT, _CERTIFICATE = "bands.", "local.", "support.", "certificate."
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Shown):
     """How far to trust a model.
 
     Parameters
@@ -73,6 +74,10 @@ class Calibration:
             _support(tuple(map(str, config["regressors"])), **support) if support else None,
             _certificate(**certificate) if certificate else None,
         )
+
+    def _facts(self) -> Facts:
+        held = {"bands": self.bands, "support": self.support, "certificate": self.certificate}
+        return {name: "none" if part is None else repr(part) for name, part in held.items()}
 
 
 def _prefixed(prefix: str, **values: Any) -> dict[str, NDArray[Any]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.model.spectrum import ComplexArray
 from koopsieve.model.system import System
@@ -20,8 +21,8 @@ from koopsieve.regression import RegressionStatistics, TriangularFactor
 _WEAKEST = 1e-7  # combinations of the scaled observables below this are rounding of the products left over
 
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Shown):
     """How far a model's observables are from an invariant space.
 
     Parameters
@@ -39,6 +40,9 @@ class Certificate:
     eigenvalues: ComplexArray
     residuals: FloatArray
     invariance_error: float
+
+    def _facts(self) -> Facts:
+        return {"eigenvalues": str(len(self.eigenvalues)), "invariance error": f"{self.invariance_error:.3g}"}
 
 
 def eigenpair_residuals(model: System, statistics: RegressionStatistics) -> tuple[ComplexArray, FloatArray]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.data.warn import warn_user
 from koopsieve.dictionary import Dictionary
@@ -16,8 +17,8 @@ from koopsieve.model.histories import Starts
 Level = float | Sequence[float]
 
 
-@dataclass(frozen=True, eq=False)
-class Prediction:
+@dataclass(frozen=True, eq=False, repr=False)
+class Prediction(Shown):
     """What `Model.predict` returns with a level.
 
     Parameters
@@ -36,6 +37,10 @@ class Prediction:
     lower: FloatArray
     upper: FloatArray
     outside: BoolArray | None
+
+    def _facts(self) -> Facts:
+        flagged = "not known" if self.outside is None else f"{100 * np.mean(self.outside):.0f} %"
+        return {"shape": str(self.mean.shape), "beyond the learned data": flagged}
 
 
 def banded(

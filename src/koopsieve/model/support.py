@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
 from koopsieve.model.rollout import chunks
@@ -22,8 +23,8 @@ _USUAL = 0.999
 _WEAKEST = 1e-8  # directions of the scaled design weaker than this, beside the strongest, are not looked at
 
 
-@dataclass(frozen=True, eq=False)
-class Support:
+@dataclass(frozen=True, eq=False, repr=False)
+class Support(Shown):
     """The region of the data and the leverage of their points.
 
     Parameters
@@ -84,6 +85,9 @@ class Support:
         step = beyond(acting, low[n:], high[n:]) | beyond(predicted, *self.reach)
         since: BoolArray = np.maximum.accumulate(step, axis=1)
         return start[:, None] | since
+
+    def _facts(self) -> Facts:
+        return {"regressors": shorten(self.regressors), "leverage below": f"{self.limit:.3g}"}
 
 
 def widened(region: FloatArray, by: FloatArray) -> FloatArray:
