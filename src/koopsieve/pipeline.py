@@ -158,7 +158,8 @@ def sift(
             name: _compared(method, outcome, parts, known is method) for name, method in (compare or {}).items()
         }
         diagnostics = diagnose(outcome.model, outcome.kept, wanted, errors.nmse)
-        held = None if parts.judged.on == "validation" else coverage(outcome.model, parts.judged.data, wanted)
+        banded = outcome.model.calibration is not None and parts.judged.on != "validation"
+        held = coverage(outcome.model, parts.judged.data, wanted) if banded else None
     return SieveResult(
         outcome=outcome,
         paths={one.path.form: one.path for one in outcomes},

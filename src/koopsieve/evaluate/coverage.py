@@ -94,7 +94,7 @@ def interval_score(errors: FloatArray, half_widths: FloatArray, level: float) ->
 
     Examples
     --------
-    >>> interval_score(np.array([0.5, 2.0]), np.array(1.0), 0.9).tolist()
+    >>> interval_score(np.array([0.5, 2.0]), np.array(1.0), 0.9).round(9).tolist()
     [2.0, 22.0]
     """
     with np.errstate(invalid="ignore"):
