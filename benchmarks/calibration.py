@@ -1,6 +1,6 @@
 """Do the bands hold? Coverage, width and interval score of nominal bands on seven systems and three measured records.
 
-    python benchmarks/calibration.py [--quick] [--data DIR] [--systems NAMES] [--seeds 10] [--level 0.9]
+    python benchmarks/calibration.py [--quick] [--data DIR] [--systems NAMES] [--seeds 10] [--form linear]
 
 Every model comes out of `sift`, with bands calibrated on its validation windows, and is judged on test data. Intervals
 are 95 % of a block bootstrap: seeds are drawn again, and within each the blocks of two of the longest horizon that the
@@ -58,7 +58,7 @@ class Judged:
     seconds: float
 
 
-def judged(case: Case, level: float) -> list[Judged]:
+def judged(case: Case, level: float, form: str) -> list[Judged]:
     """Sift one case and judge its bands on every test record of it."""
     problem, begun = case.problem(), time.perf_counter()
     with warnings.catch_warnings():
@@ -67,6 +67,7 @@ def judged(case: Case, level: float) -> list[Judged]:
         result = sift(
             problem.train,
             problem.recipe,
+            form=form,
             delays=problem.delays,
             horizons=problem.horizons,
             test=first,
@@ -84,6 +85,13 @@ def judged(case: Case, level: float) -> list[Judged]:
 
 def gaussian_bands(result, windows: Trajectories, longest: int) -> dict[str, np.ndarray]:
     """Return standard deviations (steps, outputs) of two Gaussian models of the error."""
+    errors = errors_along(result.path.choice.model, windows, longest).errors
+    found = {"windows": np.sqrt(np.nanmean(errors**2, axis=0))}
+    return found | {"carried": _carried(result, longest) if result.form == "linear" else np.nan * found["windows"]}
+
+
+def _carried(result, longest: int) -> np.ndarray:
+    """Return the deviations of the one-step residual covariance carried through a linear model."""
     model = result.model
     known = result.statistics.select(result.retained)
     L = len(known.observables)
@@ -96,8 +104,7 @@ def gaussian_bands(result, windows: Trajectories, longest: int) -> dict[str, np.
         variance = variance + np.einsum("ij,jk,ik->i", rows, Q, rows)
         carried.append(np.sqrt(variance))
         rows = rows @ model.A
-    errors = errors_along(result.path.choice.model, windows, longest).errors
-    return {"carried": np.array(carried), "windows": np.sqrt(np.nanmean(errors**2, axis=0))}
+    return np.array(carried)
 
 
 def _judge(
@@ -163,7 +170,7 @@ def main() -> None:
     found: list[Judged] = []
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.processes, mp_context=context) as pool:
-        for number, done in enumerate(pool.map(partial(judged, level=options.level), todo), start=1):
+        for number, done in enumerate(pool.map(partial(judged, level=options.level, form=options.form), todo), start=1):
             found += done
             one = done[0]
             told = f"{one.system}, {one.noise}, seed {one.seed}, {one.seconds:.0f} s"
@@ -184,6 +191,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--samples", type=int, default=20_000, help="of each simulated record")
     parser.add_argument("--level", type=float, default=0.9)
+    parser.add_argument("--form", choices=["linear", "bilinear", "reprojected"], default="linear")
     parser.add_argument("--processes", type=int, default=1)
     return parser.parse_args()
 
