@@ -71,7 +71,7 @@ def judged(case: Case, level: float, form: str) -> list[Judged]:
             delays=problem.delays,
             horizons=problem.horizons,
             test=first,
-            steps=8,
+            steps=5,
             seed=case.seed,
         )
         parts = split(problem.train, problem.delays, 0.25, first, None, problem.horizons)
