@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import pickle
 import time
 import warnings
 from collections import defaultdict
@@ -167,14 +168,20 @@ def main() -> None:
     systems = options.systems or (["duffing", "rossler", "silverbox"] if options.quick else [*SIMULATED, *MEASURED])
     todo = list(cases(systems, options.snr, seeds, 8000 if options.quick else options.samples, options.data))
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    found: list[Judged] = []
+    known: dict[Case, list[Judged]] = {}
+    if options.keep and options.keep.exists():
+        known = pickle.loads(options.keep.read_bytes())
+    left = [case for case in todo if case not in known]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.processes, mp_context=context) as pool:
-        for number, done in enumerate(pool.map(partial(judged, level=options.level, form=options.form), todo), start=1):
-            found += done
-            one = done[0]
-            told = f"{one.system}, {one.noise}, seed {one.seed}, {one.seconds:.0f} s"
-            print(f"  {number} of {len(todo)}: {told}", flush=True)
+        results = pool.map(partial(judged, level=options.level, form=options.form), left)
+        for number, (case, done) in enumerate(zip(left, results, strict=True), start=1):
+            known[case] = done
+            told = f"{done[0].system}, {done[0].noise}, seed {case.seed}, {done[0].seconds:.0f} s"
+            print(f"  {number} of {len(left)}: {told}", flush=True)
+            if options.keep:
+                options.keep.write_bytes(pickle.dumps(known))
+    found = [one for case in todo for one in known[case]]
     print(f"\nNominal level {options.level:g}; horizons {', '.join(map(str, HORIZONS))}.")
     for table in (share_table, joint_table, width_table, score_table):
         print("\n" + table(found))
@@ -192,6 +199,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=20_000, help="of each simulated record")
     parser.add_argument("--level", type=float, default=0.9)
     parser.add_argument("--form", choices=["linear", "bilinear", "reprojected"], default="linear")
+    parser.add_argument("--keep", type=Path, help="keep what was found in this file, and go on from there")
     parser.add_argument("--processes", type=int, default=1)
     return parser.parse_args()
 

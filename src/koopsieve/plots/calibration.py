@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,10 +52,9 @@ def plot_coverage(given: Sifted, axes: Axes | None = None, *, horizons: Sequence
     ax.plot(ends, ends, color="0.6", linewidth=0.8, zorder=1)
     shades = np.linspace(0.85, 0.15, len(curve.horizons))
     for i, horizon in enumerate(curve.horizons):
-        look: dict[str, Any] = {"marker": _MARKERS[i % len(_MARKERS)], "markersize": 4.5, "linewidth": 1.3, "fillstyle": "none"}
-        color = _between(shades[i])
-        label = f"{horizon} step{'s' if horizon > 1 else ''}"
-        ax.plot(curve.levels, curve.share[:, i], color=color, label=label, zorder=2 + i, **look)
+        (line,) = ax.plot(curve.levels, curve.share[:, i], color=_between(shades[i]), linewidth=1.3, zorder=2 + i)
+        line.set(marker=_MARKERS[i % len(_MARKERS)], markersize=4.5, fillstyle="none")
+        line.set_label(f"{horizon} step{'s' if horizon > 1 else ''}")
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_aspect("equal")
