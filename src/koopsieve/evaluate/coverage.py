@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.evaluate.along import ErrorsAlong, errors_along
@@ -16,8 +17,8 @@ from koopsieve.model.rollout import checked_horizons
 CURVE_LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-@dataclass(frozen=True, eq=False)
-class Coverage:
+@dataclass(frozen=True, eq=False, repr=False)
+class Coverage(Shown):
     """What share of measured outputs lies inside a model's bands.
 
     Parameters
@@ -46,6 +47,14 @@ class Coverage:
     width: FloatArray
     score: FloatArray
     outside: FloatArray | None = None
+
+    def _facts(self) -> Facts:
+        shares = zip(self.share.mean(axis=1), self.horizons, strict=True)
+        return {
+            "level": f"{self.level:g}",
+            "covers": ", ".join(f"{share:.3f} at {h}" for share, h in shares),
+            "jointly": ", ".join(f"{share:.3f} up to {h}" for share, h in zip(self.joint, self.horizons, strict=True)),
+        }
 
 
 def coverage(model: Model, data: Trajectories, horizons: Sequence[int], level: float = 0.9) -> Coverage:

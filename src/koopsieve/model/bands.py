@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
 from koopsieve.model.interpolate import at_steps, between
@@ -21,8 +22,8 @@ SHAPE_LEVEL = 0.9  # joint bands are multiples of the bands at this level
 _SHAPE = int(np.argmin(np.abs(LEVELS - SHAPE_LEVEL)))
 
 
-@dataclass(frozen=True, eq=False)
-class Bands:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bands(Shown):
     """Half-widths of bands around predictions that cover the stated share of held-out windows.
 
     Parameters
@@ -55,6 +56,10 @@ class Bands:
             raise KoopsieveError("The steps of bands must increase from 1.")
         if not (self.widths >= 0).all() or not (self.joint >= 0).all():
             raise KoopsieveError("Half-widths of bands must be numbers, 0 or more.")
+
+    def _facts(self) -> Facts:
+        local = "depends on the start" if self.local is not None else "the same after every start"
+        return {"steps": f"1 to {self.longest}", "outputs": str(self.widths.shape[1]), "width": local}
 
     @property
     def longest(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import KoopsieveError
 from koopsieve.model.bands import Bands
 from koopsieve.model.certificates import Certificate
@@ -18,8 +19,8 @@ from koopsieve.model.support import Support
 _BANDS, _LOCAL, _SUPPORT, _CERTIFICATE = "bands.", "local.", "support.", "certificate."
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Shown):
     """How far to trust a model.
 
     Parameters
@@ -35,6 +36,9 @@ class Calibration:
     bands: Bands | None = None
     support: Support | None = None
     certificate: Certificate | None = None
+
+    def _facts(self) -> Facts:
+        return {name: "not known" if value is None else repr(value) for name, value in vars(self).items()}
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a file must hold: plain values, and arrays."""

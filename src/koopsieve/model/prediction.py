@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.data.warn import warn_user
 from koopsieve.dictionary import Dictionary
@@ -16,8 +17,8 @@ from koopsieve.model.histories import Starts
 Level = float | Sequence[float]
 
 
-@dataclass(frozen=True, eq=False)
-class Prediction:
+@dataclass(frozen=True, eq=False, repr=False)
+class Prediction(Shown):
     """What `Model.predict` returns with a level.
 
     Parameters
@@ -36,6 +37,11 @@ class Prediction:
     lower: FloatArray
     upper: FloatArray
     outside: BoolArray | None
+
+    def _facts(self) -> Facts:
+        flagged = "not known" if self.outside is None else f"{int(self.outside.sum())} of {self.outside.size}"
+        levels = len(self.lower) if self.lower.ndim > self.mean.ndim else 1
+        return {"mean": str(self.mean.shape), "levels": str(levels), "outside": flagged}
 
 
 def banded(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
 from koopsieve.model.rollout import chunks
@@ -22,8 +23,8 @@ _USUAL = 0.999
 _WEAKEST = 1e-8  # directions of the scaled design weaker than this, beside the strongest, are not looked at
 
 
-@dataclass(frozen=True, eq=False)
-class Support:
+@dataclass(frozen=True, eq=False, repr=False)
+class Support(Shown):
     """The region of the data and the leverage of their points.
 
     Parameters
@@ -31,7 +32,7 @@ class Support:
     regressors : tuple of str
         Names of the observables and drives whose leverage is looked at.
     whitening : array, shape (p, r)
-        W with WWᵀ = rows·(ΦᵀΦ)⁻¹ / p: the leverage of a row φ, one on average over the data, is ‖φW‖².
+        The leverage of a row φ, one on average over the data, is ‖φW‖²: (D64).
     limit : float
         Leverage from which a point lies outside.
     region : array, shape (2, n + l)
@@ -50,6 +51,9 @@ class Support:
         whole = self.whitening.ndim == 2 and len(self.whitening) == len(self.regressors)
         if not whole or self.region.ndim != 2 or len(self.region) != 2 or len(self.reach) != 2:
             raise KoopsieveError("The support does not fit together: its arrays belong to other regressors.")
+
+    def _facts(self) -> Facts:
+        return {"regressors": str(len(self.regressors)), "largest leverage": f"{self.limit:.3g}"}
 
     def leverage(self, dictionary: Dictionary, states: FloatArray, acting: FloatArray) -> FloatArray:
         """Return the leverage of points (states, inputs), one on average over the data, shape (points,)."""
@@ -141,7 +145,7 @@ def _reach(region: FloatArray, predicted: FloatArray) -> FloatArray:
 
 
 def _whitening(R: FloatArray, rows: float) -> FloatArray:
-    """Return W with ‖φW‖² the leverage of φ in units of its mean; directions that the data hardly show are left out."""
+    """Return W of (D64), with ‖φW‖² the leverage of φ; directions that the data hardly show are left out."""
     length = np.linalg.norm(R, axis=0)
     scale = np.where(length > 0, length, 1.0)
     _, singular, directions = np.linalg.svd(R / scale, full_matrices=False)

@@ -271,3 +271,16 @@ def test_levels_between_those_kept_are_interpolated_and_increase():
     assert (np.diff(widths, axis=0) > 0).all()
     i = int(np.flatnonzero(np.isclose(LEVELS, 0.5))[0])
     np.testing.assert_allclose(widths[2], 0.7 * bands.widths[:, :, i] + 0.3 * bands.widths[:, :, i + 1])
+
+
+def test_what_a_user_holds_says_what_it_is_in_a_line():
+    model, statistics = fitted(walk(0))
+    model = calibrate(model, walk(1), 10, statistics=statistics)
+    found = model.predict([[0.0]], np.zeros((3, 1)), 3, level=[0.5, 0.9])
+    assert repr(found) == "Prediction(mean (3, 1), levels 2, outside 0 of 3)"
+    said = repr(model.calibration)
+    assert "Bands(steps 1 to 10, outputs 1, width the same after every start)" in said
+    assert "Certificate(eigenvalues 2" in said
+    assert "Support(regressors 3" in said
+    assert repr(coverage(model, walk(2), [1, 5])).startswith("Coverage(level 0.9, covers 0.")
+    assert "\n" not in said + repr(found)
