@@ -82,7 +82,7 @@ def calibrate(
 
 
 def bands_from(errors: ErrorsAlong, dictionary: Dictionary) -> Bands:
-    """Return bands up to the errors' horizon, as wide after each start as the windows show it must be: (D60) to (D63)."""
+    """Return bands up to the errors' horizon, as wide after each start as the windows show they must be: (D63)."""
     steps = calibration_steps(errors.horizon)
     local, scale = fit_spread(errors, dictionary)
     scores = np.abs(errors.errors) / scale
