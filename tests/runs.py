@@ -5,9 +5,11 @@ import numpy as np
 from koopsieve import (
     Constant,
     Embedding,
+    HorizonSieve,
     Inputs,
     LeastSquares,
     Monomials,
+    SimulationSieve,
     SpikeSlab,
     States,
     Trajectories,
@@ -55,5 +57,14 @@ def vehicle_result(samples=600, **options):
 
 def in_form(form, names=("y", "u")):
     """Sift in another prediction form."""
-    products = States() + Constant() + Inputs() + Monomials(degree=2, of="states and inputs")
-    return duffing_result(names, products if form == "reprojected" else None, methods=False, form=form)
+    recipe = States() + Constant() + Monomials(degree=2)
+    if form == "reprojected":
+        recipe = States() + Constant() + Inputs() + Monomials(degree=3, of="states and inputs")
+    return duffing_result(names, recipe, form=form, sieve=QUICK[form], methods=False)
+
+
+QUICK = {
+    "linear": HorizonSieve(),
+    "bilinear": HorizonSieve(),
+    "reprojected": SimulationSieve(rows=4000, largest=20, steps=8),
+}

@@ -20,7 +20,7 @@ from koopsieve._types import KoopsieveError, written_whole
 Value = TypeVar("Value")
 Arrays = dict[str, NDArray[Any]]
 
-ALWAYS_ALLOWED = 64 * 2**20  # bytes; what a file may unpack to however small it is
+ALWAYS_ALLOWED_BYTES = 64 * 2**20  # bytes; what a file may unpack to however small it is
 _OWN_RATIO = 16  # bytes unpacked per byte on disk; archives of ours are not compressed, so theirs is one
 
 
@@ -97,7 +97,7 @@ def refuse_oversized(
     unpacked: int, on_disk: int, ratio: int, advice: str = "It is damaged, or meant to do harm."
 ) -> None:
     """Refuse what would unpack to far more than it takes on disk."""
-    if unpacked > max(ALWAYS_ALLOWED, ratio * on_disk):
+    if unpacked > max(ALWAYS_ALLOWED_BYTES, ratio * on_disk):
         raise KoopsieveError(
             f"It would unpack from {on_disk / 2**20:.1f} to {unpacked / 2**20:.0f} MiB, more than {ratio} times its "
             f"size. {advice}"

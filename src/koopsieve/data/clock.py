@@ -1,4 +1,4 @@
-"""Times as seconds since an origin, and back to what the source called them: numbers, or dates."""
+"""Times as numbers since an origin, and back to what the source called them: numbers, counts, dates or durations."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from koopsieve._types import FloatArray
 
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-Stamp = float | np.datetime64
+Stamps = NDArray[Any]  # float64, int64, datetime64 or timedelta64
 
 
 @dataclass(frozen=True)
@@ -17,37 +20,47 @@ class Clock:
 
     Parameters
     ----------
+    kind : {"numbers", "counts", "dates", "durations"}
+        Floats, whole numbers, dates, or durations (times of day too).
     origin : int
-        What is subtracted from times that are whole numbers or dates, so that none of their digits is lost.
+        What is subtracted from all but plain numbers, so that none of their digits is lost.
     unit : {"s", "ms", "us", "ns"}, optional
-        What one count of dates and durations is; none for plain numbers, which keep the unit they have.
-    dated : bool
-        Whether times are dates.
+        What one count of dates and durations is. Numbers and counts keep the unit they have.
 
     Examples
     --------
-    >>> Clock(1_700_000_000_000, "ms", dated=True).stamp(0.25)
-    np.datetime64('2023-11-14T22:13:20.250')
-    >>> Clock().stamp(0.25)
-    0.25
+    >>> Clock("dates", 1_700_000_000_000, "ms").stamps(np.array([0.0, 0.25]))
+    array(['2023-11-14T22:13:20.000', '2023-11-14T22:13:20.250'],
+          dtype='datetime64[ms]')
+    >>> Clock().stamps(np.array([0.25]))
+    array([0.25])
     """
 
+    kind: str = "numbers"
     origin: int = 0
     unit: str | None = None
-    dated: bool = False
 
-    def stamp(self, time: float) -> Stamp:
-        """Return a time as the source would have told it."""
-        if self.dated and self.unit is not None:
-            unit: Any = self.unit
-            date: np.datetime64 = np.datetime64(self.origin + round(time / seconds_per_count(unit)), unit)
-            return date
-        return self.origin * seconds_per_count(self.unit) + time
+    def stamps(self, times: FloatArray) -> Stamps:
+        """Return times as the source told them."""
+        if self.kind == "numbers":
+            return times
+        counts = self.origin + np.round(times / seconds_per_count(self.unit)).astype(np.int64)
+        if self.kind == "counts":
+            return counts
+        return counts.astype(f"{'datetime64' if self.kind == 'dates' else 'timedelta64'}[{self.unit}]")
+
+    def finer(self, step: float) -> tuple[Clock, float]:
+        """Return a clock that can tell times `step` apart, and what to add to times on it."""
+        if self.kind == "counts" and not float(step).is_integer():
+            return Clock(), float(self.origin)
+        if self.unit is None:
+            return self, 0.0
+        return Clock(self.kind, self.origin * round(seconds_per_count(self.unit) / _UNITS["ns"]), "ns"), 0.0
 
 
 PLAIN_NUMBERS = Clock()
 
 
 def seconds_per_count(unit: str | None) -> float:
-    """Return what counts of a unit are multiplied by; one for plain numbers."""
+    """Return what counts of a unit are multiplied by; one where they have none."""
     return 1.0 if unit is None else _UNITS[unit]

@@ -9,10 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import SupportsIndex, TypeVar
 
+import numpy as np
+
 from koopsieve._types import KoopsieveError
 from koopsieve.data.embedding import Embedding
+from koopsieve.data.provenance import Counts
 from koopsieve.data.stream import Stream
 from koopsieve.data.trajectories import Trajectories
+from koopsieve.data.warn import warn_user
 
 Data = TypeVar("Data", Trajectories, Stream, Trajectories | Stream)
 
@@ -39,8 +43,8 @@ def embed_delays(
     Raises
     ------
     KoopsieveError
-        If an episode is too short (of a stream it is only left out), if delays were embedded before, or if inputs are
-        asked for and there are none.
+        If all episodes are too short, if delays were embedded before, or if inputs are asked for and there are none. An
+        episode that is too short is left out with a warning, one of a stream in silence.
 
     Examples
     --------
@@ -66,9 +70,17 @@ def embedded(data: Data, embedding: Embedding) -> Data:
     _check_embeddable(data, embedding)
     if isinstance(data, Stream):
         return data.embedded(embedding)
-    _check_lengths(data, embedding.lost + embedding.ahead + 2)
-    states, inputs = zip(*map(embedding.embed, data.states, data.inputs), strict=True)
-    return replace(data, states=states, inputs=inputs, signals=data.signals.embedded(embedding))
+    kept = _long_enough(data, embedding)
+    states, inputs = zip(*map(embedding.embed, kept.states, kept.inputs), strict=True)
+    ends = [len(x) - embedding.ahead for x in kept.states]
+    sources = [source.cut(embedding.lost, end) for source, end in zip(kept.provenance.sources, ends, strict=True)]
+    return replace(
+        kept,
+        states=states,
+        inputs=inputs,
+        signals=kept.signals.embedded(embedding),
+        provenance=kept.provenance.only(sources),
+    )
 
 
 def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None:
@@ -84,12 +96,23 @@ def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None
         )
 
 
-def _check_lengths(trajectories: Trajectories, needed: int) -> None:
-    short = [i for i, x in enumerate(trajectories.states) if len(x) < needed]
-    if short:
-        listed = ", ".join(f"episode {i} ({len(trajectories.states[i])} samples)" for i in short[:5])
+def _long_enough(data: Trajectories, embedding: Embedding) -> Trajectories:
+    """Return the episodes that delays leave a transition of, and warn of those that they do not."""
+    needed = embedding.lost + embedding.ahead + 2
+    short = [i for i, x in enumerate(data.states) if len(x) < needed]
+    if not short:
+        return data
+    listed = ", ".join(f"episode {i} ({len(data.states[i])} samples)" for i in short[:5])
+    more = f" and {len(short) - 5} more" if len(short) > 5 else ""
+    if len(short) == len(data):
         raise KoopsieveError(
-            f"With {needed - 2} delays an episode needs at least {needed} samples. Too short: {listed}"
-            f"{f' and {len(short) - 5} more' if len(short) > 5 else ''}. Use fewer delays, or leave them out with "
-            f"trajectories.subset([len(x) >= {needed} for x in trajectories.states])."
+            f"With {embedding.lost} delays an episode needs at least {needed} samples, and none has them: "
+            f"{listed}{more}. Use fewer delays."
         )
+    lost = sum(len(data.states[i]) for i in short)
+    warn_user(
+        f"With {embedding.lost} delays an episode needs at least {needed} samples. Left out, {lost} samples of "
+        f"{data.n_samples}: {listed}{more}."
+    )
+    kept = data.subset(np.setdiff1d(np.arange(len(data)), short))
+    return replace(kept, provenance=kept.provenance.then(Counts(rows_dropped=lost)))

@@ -30,6 +30,8 @@ class Episode:
         When the samples were taken, if known, as `clock` tells it.
     broken : array of bool, shape (T-1,), optional
         Marks transitions over which samples are missing.
+    first_row : int, optional
+        The row of the first sample in the source; none if samples no longer are rows there.
     clock : Clock
     """
 
@@ -38,6 +40,7 @@ class Episode:
     inputs: FloatArray
     times: FloatArray | None = None
     broken: BoolArray | None = None
+    first_row: int | None = 0
     clock: Clock = PLAIN_NUMBERS
 
 
@@ -60,7 +63,12 @@ def as_matrix(values: Any, what: str, label: str) -> FloatArray:
 
 
 def make_episode(
-    label: str, states: Any, inputs: Any = None, times: FloatArray | None = None, clock: Clock = PLAIN_NUMBERS
+    label: str,
+    states: Any,
+    inputs: Any = None,
+    times: FloatArray | None = None,
+    first_row: int = 0,
+    clock: Clock = PLAIN_NUMBERS,
 ) -> Episode:
     """Return the checked episode; the last row of inputs as long as the states is dropped, as nothing follows it."""
     x = as_matrix(states, "states", label)
@@ -77,7 +85,7 @@ def make_episode(
             f"inputs must have one row fewer than states. Expected {(len(x) - 1, u.shape[1])}, got {u.shape}. "
             f"This is {label}, whose states have shape {x.shape}."
         )
-    return Episode(label, x, u[: len(x) - 1], times, clock=clock)
+    return Episode(label, x, u[: len(x) - 1], times, first_row=first_row, clock=clock)
 
 
 def episodes_from_arrays(states: Any, inputs: Any = None) -> list[Episode]:

@@ -76,30 +76,24 @@ def spread_choice(lengths: Sequence[int], share: float) -> list[int]:
 def _hold_out_stretches(data: Trajectories, share: float, longest: int) -> tuple[Trajectories, Trajectories]:
     """Cut every episode into pieces and hold the end of each out; episodes that are too short are learned from."""
     reach, least = data.embedding.lost, WINDOWS_PER_STRETCH * (longest + 1)
-    learn: list[tuple[int, slice]] = []
-    held: list[tuple[int, slice]] = []
+    learn: list[tuple[int, int, int]] = []
+    held: list[tuple[int, int, int]] = []
     shortest = 2 * (reach + 2)
     for episode, x in enumerate(data.states):
         if len(x) < shortest and len(data) > 1:
-            learn.append((episode, slice(0, len(x))))
+            learn.append((episode, 0, len(x)))
             continue
         pieces = int(np.clip(share * len(x) // (least + reach), 1, max(1, MAX_STRETCHES // len(data))))
         for number, (start, stop) in enumerate(pairwise(np.linspace(0, len(x), pieces + 1).astype(int).tolist())):
             first = start + (reach if number else 0)  # delays must not reach over a cut
             cut = first + cut_within(stop - first, 1 - share, reach)
-            learn.append((episode, slice(first, cut)))
-            held.append((episode, slice(cut + reach, stop)))
+            learn.append((episode, first, cut))
+            held.append((episode, cut + reach, stop))
     if not held:
         raise KoopsieveError(
             f"No episode is long enough to be split in two. Expected at least {shortest} samples in one."
         )
-    return _stretches_of(data, learn), _stretches_of(data, held)
-
-
-def _stretches_of(data: Trajectories, stretches: Sequence[tuple[int, slice]]) -> Trajectories:
-    states = tuple(data.states[episode][rows] for episode, rows in stretches)
-    inputs = tuple(data.inputs[episode][rows.start : rows.stop - 1] for episode, rows in stretches)
-    return replace(data, states=states, inputs=inputs)
+    return data.stretches(learn), data.stretches(held)
 
 
 def _hold_out_stream(data: Stream, share: float, longest: int) -> tuple[Stream, Stream]:

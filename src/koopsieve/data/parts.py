@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 
 
 def positions(episodes: int | Iterable[int], count: int) -> IndexArray:
@@ -23,6 +23,11 @@ def positions(episodes: int | Iterable[int], count: int) -> IndexArray:
             f"Episodes are chosen by position, 0 to {count - 1}, or by one flag per episode. Got {chosen.tolist()}."
         )
     return chosen.astype(np.intp)
+
+
+def between(rows: FloatArray, start: int, stop: int) -> FloatArray:
+    """Return rows start … stop−1; all of them are the same object."""
+    return rows if (start, stop) == (0, len(rows)) else rows[start:stop]
 
 
 def check_fraction(fraction: float) -> None:

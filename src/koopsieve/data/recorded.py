@@ -6,39 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from koopsieve._display import Shown, shorten
-from koopsieve.data.embedding import Embedding
-from koopsieve.data.signals import Signals
+from koopsieve.data.signals import Measured, Signals
 
 
-class Recorded(Shown, ABC):
+class Recorded(Measured, Shown, ABC):
     """Base of `Trajectories` and `Stream`, which declare `signals` as a field."""
 
     signals: Signals
-
-    @property
-    def dt(self) -> float:
-        """Sample time."""
-        return self.signals.dt
-
-    @property
-    def embedding(self) -> Embedding:
-        """Which delays the state holds."""
-        return self.signals.embedding
-
-    @property
-    def state_names(self) -> tuple[str, ...]:
-        """Names of the state columns."""
-        return self.signals.state_names
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """Names of the input columns."""
-        return self.signals.inputs
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        """Names of the measured outputs."""
-        return self.signals.outputs
 
     @property
     def n_states(self) -> int:

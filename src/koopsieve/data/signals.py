@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -90,10 +90,44 @@ class Signals:
         return cls(tuple(outputs), tuple(inputs), values["dt"], Embedding(**values["embedding"]))
 
 
-def check_dt(dt: Any) -> None:
+def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
     """Refuse a sample time that is not a positive number."""
     if isinstance(dt, bool) or not isinstance(dt, Real) or not 0 < float(dt) < np.inf:
-        raise KoopsieveError(f"dt, the sample time, must be a positive number. Got {dt!r}.")
+        raise KoopsieveError(f"{what} must be a positive number. Got {dt!r}.")
+
+
+class Measured:
+    """Anything made of signals: trajectories, streams and models take their names and sample time from them."""
+
+    if TYPE_CHECKING:  # a field or a property of the subclass
+
+        @property
+        def signals(self) -> Signals: ...  # noqa: D102
+
+    @property
+    def dt(self) -> float:
+        """Sample time."""
+        return self.signals.dt
+
+    @property
+    def embedding(self) -> Embedding:
+        """Which delays the state holds."""
+        return self.signals.embedding
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the state columns."""
+        return self.signals.state_names
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return self.signals.inputs
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the measured outputs."""
+        return self.signals.outputs
 
 
 def check_names(outputs: Sequence[str], inputs: Sequence[str]) -> None:

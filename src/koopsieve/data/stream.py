@@ -46,7 +46,8 @@ class Stream(Recorded):
         """Return the data as a stream; what is in memory is not copied."""
         if isinstance(data, Stream):
             return data
-        return cls(Arrays.whole(data.states, data.inputs), data.signals)
+        places = [(source.label, source.first_row or 0) for source in data.provenance.sources]
+        return cls(Arrays.whole(data.states, data.inputs, places), data.signals)
 
     @classmethod
     def from_arrays(

@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data.checks import check_form, warn_of_constants, warn_of_transposed
+from koopsieve.data.checks import check_form, warn_of_oddities
 from koopsieve.data.episodes import Episode, check_alike, episodes_from_arrays
-from koopsieve.data.gaps import handle_gaps
-from koopsieve.data.parts import check_fraction, cut_between, cut_within, positions
-from koopsieve.data.reading.files import AnyPath, episodes_from_files
-from koopsieve.data.reading.tables import Columns, as_table, episodes_from_table
+from koopsieve.data.parts import between, check_fraction, cut_between, cut_within, positions
+from koopsieve.data.provenance import Provenance
+from koopsieve.data.reading.files import AnyPath, tables_from_files
+from koopsieve.data.reading.frames import tables_from_frames
+from koopsieve.data.reading.tables import Columns, Loaded, episodes_from_tables
 from koopsieve.data.recorded import Recorded
-from koopsieve.data.signals import Signals, complete_names
-from koopsieve.data.times import mark_jumps, median_step
+from koopsieve.data.repair.repair import Repair, repaired
+from koopsieve.data.signals import Signals, check_dt, check_names, complete_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectories(Recorded):
     """One or many episodes of states and inputs; no transition crosses from one episode to the next.
 
-    Build it with `from_arrays`, `from_frame` or `from_file`, which check the samples; the constructor takes arrays that
-    are already in the form below and checks that form only.
+    Build it with `from_arrays`, `from_frame` or `from_file`, which check the samples; the constructor checks the form.
 
     Parameters
     ----------
@@ -40,14 +40,19 @@ class Trajectories(Recorded):
         Row k is what acts between sample k and k+1. Without inputs l is 0. Read-only.
     signals : Signals
         Names, sample time, and which delays the state holds: none, until they are embedded.
+    provenance : Provenance, optional
+        What was done to the data on the way in, with counts, and where every episode comes from.
     """
 
     states: tuple[FloatArray, ...]
     inputs: tuple[FloatArray, ...]
     signals: Signals
+    provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
         check_form(self.states, self.inputs, self.n_states, self.n_inputs)
+        if len(self.provenance.sources) != len(self.states):  # built of other arrays than those that were read
+            object.__setattr__(self, "provenance", Provenance.of_arrays(map(len, self.states)))
 
     @classmethod
     def from_arrays(
@@ -59,6 +64,7 @@ class Trajectories(Recorded):
         state_names: str | Sequence[str] | None = None,
         input_names: str | Sequence[str] | None = None,
         gaps: str = "raise",
+        max_gap: int | None = None,
     ) -> Trajectories:
         """Build from an array, or from a list of arrays with one per episode.
 
@@ -72,8 +78,8 @@ class Trajectories(Recorded):
             Sample time.
         state_names, input_names : sequence of str, optional
             By default x1, x2, … and u1, u2, … .
-        gaps : {"raise", "split"}
-            What to do with missing samples (NaN, masked): refuse them, or cut the episode there.
+        gaps, max_gap
+            What to do with missing samples (NaN, masked): as in `from_frame`.
 
         Returns
         -------
@@ -94,13 +100,12 @@ class Trajectories(Recorded):
         """
         episodes = episodes_from_arrays(states, inputs)
         check_alike(episodes)
-        return cls._from_episodes(
-            episodes,
-            dt,
+        named = (
             complete_names(state_names, episodes[0].states.shape[1], "state", "x"),
             complete_names(input_names, episodes[0].inputs.shape[1], "input", "u"),
-            gaps,
         )
+        check_dt(dt)
+        return cls._from_episodes(episodes, named, dt, Repair(gaps, max_gap))
 
     @classmethod
     def from_frame(
@@ -113,32 +118,41 @@ class Trajectories(Recorded):
         time: str | None = None,
         dt: float | None = None,
         gaps: str = "raise",
+        max_gap: int | None = None,
+        resample: float | None = None,
     ) -> Trajectories:
         """Build from a pandas or polars frame, or anything else with the Arrow interface, one row per sample.
 
         Parameters
         ----------
-        frame : DataFrame
-            Rows of an episode stand together, in order of time. Null and NaN are missing samples.
+        frame : DataFrame, or list of them
+            Rows of an episode stand together, in order of time. Null and NaN are missing samples. Without `episode`
+            each frame of a list is one episode.
         states, inputs : str or sequence of str
             Names of columns. The input in a row acts from its sample to the next; the last of an episode is not used.
         episode : str, optional
             The column that tells episodes apart, numbers or text. Without it all rows are one episode.
         time : str, optional
-            The column of times, numbers or dates, evenly spaced within each episode. With gaps="split" an episode is
-            also cut where time jumps over missing rows.
+            The column of times, numbers or dates, evenly spaced within each episode; by default the index, if it holds
+            dates. Unless gaps="raise" an episode is also cut where time jumps over missing rows.
         dt : float, optional
             Sample time; by default the median step of `time` (seconds for dates), or 1.
-        gaps : {"raise", "split"}
-            What to do with missing samples: refuse them, or cut the episode there.
+        gaps : {"raise", "split", "interpolate"}
+            What to do with missing samples: refuse them, cut the episode there, or fill in holes of up to `max_gap`
+            samples (outputs interpolated, inputs held) and cut at the others.
+        max_gap : int, optional
+            The longest hole to fill in.
+        resample : float, optional
+            Put the samples on an even clock with this step: for times that jitter, and for columns of several rates,
+            of which the slower ones are missing in most rows. Outputs are interpolated, inputs held.
 
         Raises
         ------
         KoopsieveError
             If anything cannot be used; the message says where and what to do.
         """
-        columns = Columns.named(states, inputs, episode, time)
-        return cls._from_columns(episodes_from_table(as_table(frame, columns), columns), columns, dt, gaps)
+        loaded = tables_from_frames(frame, Columns.named(states, inputs, episode, time))
+        return cls._from_tables(loaded, dt, Repair(gaps, max_gap, resample))
 
     @classmethod
     def from_file(
@@ -151,18 +165,21 @@ class Trajectories(Recorded):
         time: str | None = None,
         dt: float | None = None,
         gaps: str = "raise",
+        max_gap: int | None = None,
+        resample: float | None = None,
     ) -> Trajectories:
         """Build from a .csv, .parquet, .npz or .mat file, or from several; without `episode` each is one episode.
 
-        In .npz and .mat files states, inputs, episode and time are names of arrays. An array of shape (T,) or (T, 1)
-        called y is a column y; one of shape (T, k) is the columns y_1 … y_k. Inputs may have T or T-1 rows. Row vectors
-        in .mat files count as columns.
+        Of .csv files the separator, a decimal comma, lines before the names and a row of units are found out; what was
+        skipped is told. In .npz and .mat files states, inputs, episode and time are names of arrays: one of shape (T,)
+        or (T, 1) called y is a column y, one of shape (T, k) is the columns y_1 … y_k, which may be named one by one.
+        Inputs may have T or T-1 rows. Row vectors in .mat files count as columns.
 
         Parameters
         ----------
         path : path or sequence of paths
             Read whole; nothing is built if one of them cannot be used.
-        states, inputs, episode, time, dt, gaps
+        states, inputs, episode, time, dt, gaps, max_gap, resample
             As in `from_frame`.
 
         Raises
@@ -170,35 +187,32 @@ class Trajectories(Recorded):
         KoopsieveError
             If anything cannot be used; the message says where and what to do.
         """
-        episodes, columns = episodes_from_files(path, Columns.named(states, inputs, episode, time))
-        return cls._from_columns(episodes, columns, dt, gaps)
+        loaded = tables_from_files(path, Columns.named(states, inputs, episode, time))
+        return cls._from_tables(loaded, dt, Repair(gaps, max_gap, resample))
 
     @classmethod
-    def _from_columns(cls, episodes: Sequence[Episode], columns: Columns, dt: float | None, gaps: str) -> Trajectories:
-        step = median_step(episodes)
-        timed = episodes if step is None else [mark_jumps(episode, step, gaps) for episode in episodes]
-        default = 1.0 if step is None else step
-        return cls._from_episodes(timed, default if dt is None else dt, columns.states, columns.inputs, gaps)
+    def _from_tables(cls, loaded: Sequence[Loaded], dt: float | None, repair: Repair) -> Trajectories:
+        notes = tuple(note for one in loaded for note in one.notes)
+        return cls._from_episodes(episodes_from_tables(loaded), loaded[0].columns.samples, dt, repair, notes)
 
     @classmethod
     def _from_episodes(
         cls,
         episodes: Sequence[Episode],
-        dt: float,
-        state_names: tuple[str, ...],
-        input_names: tuple[str, ...],
-        gaps: str,
+        names: tuple[tuple[str, ...], tuple[str, ...]],
+        dt: float | None,
+        repair: Repair,
+        notes: tuple[str, ...] = (),
     ) -> Trajectories:
-        signals = Signals(state_names, input_names, dt)
-        pieces = handle_gaps(episodes, state_names, input_names, gaps)
+        check_names(*names)
+        found = repaired(episodes, names, dt, repair, notes)
         trajectories = cls(
-            states=tuple(piece.states for piece in pieces),
-            inputs=tuple(piece.inputs for piece in pieces),
-            signals=signals,
+            states=tuple(piece.states for piece in found.episodes),
+            inputs=tuple(piece.inputs for piece in found.episodes),
+            signals=Signals(*names, found.dt),
+            provenance=found.provenance,
         )
-        warn_of_transposed(trajectories.states)
-        warn_of_constants("State", trajectories.states, state_names)
-        warn_of_constants("Input", trajectories.inputs, input_names)
+        warn_of_oddities(trajectories.states, trajectories.inputs, names)
         return trajectories
 
     @property
@@ -240,19 +254,26 @@ class Trajectories(Recorded):
             raise KoopsieveError("There is nothing to join. Expected at least one Trajectories.")
         for part in parts[1:]:
             parts[0].signals.require_same(part.signals, "Trajectories to join")
-        states = tuple(x for part in parts for x in part.states)
-        return replace(parts[0], states=states, inputs=tuple(u for part in parts for u in part.inputs))
+        return replace(
+            parts[0],
+            states=tuple(x for part in parts for x in part.states),
+            inputs=tuple(u for part in parts for u in part.inputs),
+            provenance=Provenance.join([part.provenance for part in parts]),
+        )
 
     def subset(self, episodes: int | Iterable[int]) -> Trajectories:
-        """Return only some episodes, in the order given; an episode may be named more than once.
+        """Return only some episodes, in the order given, named by position (negative: from the end) or by flags."""
+        return self.stretches([(i, 0, len(self.states[i])) for i in positions(episodes, len(self))])
 
-        Parameters
-        ----------
-        episodes : int, iterable of int, or array of bool
-            Positions from 0 (negative ones count from the end), or one flag per episode.
-        """
-        chosen = positions(episodes, len(self))
-        return replace(self, states=tuple(self.states[i] for i in chosen), inputs=tuple(self.inputs[i] for i in chosen))
+    def stretches(self, chosen: Sequence[tuple[int, int, int]]) -> Trajectories:
+        """Return parts of episodes as episodes: (episode, first sample, sample after the last) of each."""
+        sources = [self.provenance.sources[i].cut(a, b) for i, a, b in chosen]
+        return replace(
+            self,
+            states=tuple(between(self.states[i], a, b) for i, a, b in chosen),
+            inputs=tuple(between(self.inputs[i], a, b - 1) for i, a, b in chosen),
+            provenance=self.provenance.only(sources),
+        )
 
     def split(self, fraction: float) -> tuple[Trajectories, Trajectories]:
         """Return the first part, about `fraction` of the data, and the rest, for example to validate on.
@@ -269,11 +290,9 @@ class Trajectories(Recorded):
         if len(self) > 1:
             cut = cut_between([len(u) for u in self.inputs], fraction)
             return self.subset(range(cut)), self.subset(range(cut, len(self)))
-        x, u = self.states[0], self.inputs[0]
-        reach = self.embedding.lost
-        cut = cut_within(len(x), fraction, reach)
-        first = replace(self, states=(x[:cut],), inputs=(u[: cut - 1],))
-        return first, replace(self, states=(x[cut + reach :],), inputs=(u[cut + reach :],))
+        length, reach = len(self.states[0]), self.embedding.lost
+        cut = cut_within(length, fraction, reach)
+        return self.stretches([(0, 0, cut)]), self.stretches([(0, cut + reach, length)])
 
     def _counts(self) -> dict[str, str]:
         """Return how many episodes and samples there are, as it is shown."""

@@ -49,12 +49,8 @@ class Coverage(Shown):
     outside: FloatArray | None = None
 
     def _facts(self) -> Facts:
-        shares = zip(self.share.mean(axis=1), self.horizons, strict=True)
-        return {
-            "level": f"{self.level:g}",
-            "covers": ", ".join(f"{share:.3f} at {h}" for share, h in shares),
-            "jointly": ", ".join(f"{share:.3f} up to {h}" for share, h in zip(self.joint, self.horizons, strict=True)),
-        }
+        shares = ", ".join(f"{share:.2f}" for share in self.share.mean(axis=1))
+        return {"level": f"{self.level:g}", "horizons": ", ".join(map(str, self.horizons)), "covered": shares}
 
 
 def coverage(model: Model, data: Trajectories, horizons: Sequence[int], level: float = 0.9) -> Coverage:

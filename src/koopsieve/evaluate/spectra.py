@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from koopsieve._types import FloatArray
 from koopsieve.data import Trajectories, embedded
 from koopsieve.model import LiftedModel, Model
+from koopsieve.model.certificates import eigenpair_residuals
 from koopsieve.model.spectrum import ComplexArray, eigenvalues
-
-_ROWS = 8192  # samples that are lifted at a time
+from koopsieve.regression import compress
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,7 @@ class Spectrum:
         "A", or "step linearised at the mean state" for a form without such a matrix.
     values : complex array, shape (n,)
     residuals : array, shape (n,), optional
-        For each left eigenvector w of A: ‖w·φ[k+1] − λ w·φ[k] − w·Bu[k]‖ / ‖w·φ[k]‖ over the data. Small where the
+        How far each eigenfunction is from its own equation on the data: see `eigenpair_residuals`. Small where the
         eigenvalue belongs to the plant, near one or above where it belongs to the choice of observables.
     dt : float
         Sample time.
@@ -59,43 +58,13 @@ def spectrum(model: Model, trajectories: Trajectories, residuals: bool = True) -
     trajectories : Trajectories
         Where the residuals are measured, and of which the mean is taken.
     residuals : bool
-        Whether to measure residuals, which lifts all the data.
+        Whether to measure residuals, which compresses the data.
     """
     data = embedded(trajectories, model.signals.embedding)
-    if isinstance(model, LiftedModel) and not residuals:
-        return Spectrum("A", model.eigenvalues, None, model.dt)
     if isinstance(model, LiftedModel):
-        values, left = _left_eigenvectors(model.A)
-        return Spectrum("A", values, _residuals(model, data, values, left), model.dt)
-    state = np.mean(np.concatenate(data.states), axis=0)
-    acting = np.concatenate(data.inputs)
-    mean = acting.mean(axis=0) if len(acting) else np.zeros(acting.shape[1])
-    found = model.jacobian(model.start(state[None])[0], mean)
+        if not residuals or not np.isfinite(model.A).all():
+            return Spectrum("A", model.eigenvalues, None, model.dt)
+        return Spectrum("A", *eigenpair_residuals(model, compress(data, model.dictionary)), model.dt)
+    state, acting = (np.concatenate(each).mean(axis=0) for each in (data.states, data.inputs))
+    found = model.jacobian(model.start(state[None])[0], acting)
     return Spectrum("step linearised at the mean state", eigenvalues(found.A), None, model.dt)
-
-
-def _left_eigenvectors(A: FloatArray) -> tuple[ComplexArray, ComplexArray]:
-    if not np.isfinite(A).all():
-        return eigenvalues(A), np.zeros(A.shape, dtype=complex)
-    values, vectors = np.linalg.eig(A.T)
-    order = np.argsort(-np.abs(values), kind="stable")
-    return values[order].astype(complex), vectors[:, order].astype(complex)
-
-
-def _residuals(model: LiftedModel, data: Trajectories, values: ComplexArray, left: ComplexArray) -> FloatArray:
-    missed, power = np.zeros(len(values)), np.zeros(len(values))
-    for x, u in zip(data.states, data.inputs, strict=True):
-        for first in range(0, len(u), _ROWS):
-            rows = u[first : first + _ROWS]
-            seen = model.dictionary(x[first : first + len(rows) + 1]) @ left
-            driven = rows @ (model.B.T @ left)
-            missed += _squares(seen[1:] - values * seen[:-1] - driven)
-            power += _squares(seen[:-1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio: FloatArray = np.sqrt(missed / power)
-    return np.where(power > 0, ratio, np.nan)
-
-
-def _squares(values: NDArray[np.complex128]) -> FloatArray:
-    total: FloatArray = np.sum(np.abs(values) ** 2, axis=0)
-    return total

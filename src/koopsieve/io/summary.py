@@ -16,6 +16,7 @@ from koopsieve._types import FloatArray
 from koopsieve._version import __version__
 from koopsieve.dictionary.formulas import formulas
 from koopsieve.evaluate import Errors
+from koopsieve.evaluate.coverage import Coverage
 from koopsieve.evaluate.residuals import Correlation, ResidualTests, residual_tests
 from koopsieve.evaluate.spectra import Spectrum, spectrum
 from koopsieve.identify import Estimate
@@ -113,11 +114,22 @@ def _errors(result: SieveResult, found: Sequence[Contender]) -> dict[str, Any]:
         "nmse": _by_size(found, lambda one: one.errors.nmse),
         "baselines": {name: errors.nmse for name, errors in baselines.items()},
         **tested,
+        **({} if result.coverage is None else {"bands": _bands(result.coverage)}),
         "models": {one.label: {"terms": one.terms, **_tested(one.errors, spread)} for one in found},
         "beats_linear": result.beats_linear,
         "gain_over_linear": result.gain_over_linear,
         "condition_number": _by_size(found, lambda one: one.condition_number),
         "spectral_radius": _by_size(found, lambda one: one.spectral_radius),
+    }
+
+
+def _bands(found: Coverage) -> dict[str, Any]:
+    return {
+        "level": found.level,
+        "coverage": dict(zip(found.outputs, found.share.T, strict=True)),
+        "width": dict(zip(found.outputs, found.width.T, strict=True)),
+        "joint_coverage": found.joint,
+        "outside": found.outside,
     }
 
 

@@ -57,10 +57,6 @@ class Bands(Shown):
         if not (self.widths >= 0).all() or not (self.joint >= 0).all():
             raise KoopsieveError("Half-widths of bands must be numbers, 0 or more.")
 
-    def _facts(self) -> Facts:
-        local = "depends on the start" if self.local is not None else "the same after every start"
-        return {"steps": f"1 to {self.longest}", "outputs": str(self.widths.shape[1]), "width": local}
-
     @property
     def longest(self) -> int:
         """Steps ahead up to which there are bands."""
@@ -121,6 +117,10 @@ class Bands(Shown):
             f"were calibrated on hold {there}. Take them as the largest errors seen. Hold out more data, or ask for a "
             "lower level or a shorter horizon."
         )
+
+    def _facts(self) -> Facts:
+        local = "no" if self.local is None else "yes"
+        return {"steps ahead": str(self.longest), "windows": str(self.windows[-1]), "depend on the start": local}
 
 
 def checked_level(level: float) -> float:

@@ -15,12 +15,13 @@ from koopsieve._types import FloatArray
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import shifts, with_delay_line
 from koopsieve.model.calibration import Calibration
-from koopsieve.model.forms import Linearisation, Model, lift, require_shape
+from koopsieve.model.forms import Linearisation, require_shape
 from koopsieve.model.lifted import Coefficients, check_made_with, shifted_coefficients
+from koopsieve.model.lifted_state import LiftedStateModel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BilinearModel(Model):
+class BilinearModel(LiftedStateModel):
     """A predictor in the space of observables that is bilinear in observables and inputs.
 
     Parameters
@@ -72,15 +73,6 @@ class BilinearModel(Model):
         N[:, structure.targets] = 0.0
         return cls(coef[:size].T.copy(), coef[size:].T.copy(), N, np.eye(size)[list(carried.outputs)], carried)
 
-    @property
-    def carried_size(self) -> int:
-        """Number of observables."""
-        return len(self.A)
-
-    def start(self, states: FloatArray) -> FloatArray:
-        """Lift the states."""
-        return lift(self.dictionary, states)
-
     def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
         """Return φᵀ(A + Σ_j u_j N_j)ᵀ + uᵀBᵀ, rows being starts."""
         following: FloatArray = carried @ self.A.T + acting @ self.B.T
@@ -88,17 +80,11 @@ class BilinearModel(Model):
             following += u[:, None] * (carried @ N.T)
         return following
 
-    def read(self, carried: FloatArray) -> FloatArray:
-        """Return Cφ."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            outputs: FloatArray = carried @ self.C.T
-        return outputs
-
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return A + Σ_j u_j N_j and B with columns N_j φ added, around the point."""
-        A = self.A + np.einsum("j,jab->ab", acting, self.N)
-        bent = np.einsum("jab,b->aj", self.N, carried)
-        return Linearisation(A, self.B + bent, self.C, -bent @ acting)
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return A + Σ_j u_j N_j and B with columns N_j φ added, around each point."""
+        A = self.A + np.einsum("pj,jab->pab", acting, self.N)
+        bent = np.einsum("jab,pb->paj", self.N, carried)
+        return Linearisation(A, self.B + bent, self.C, -np.einsum("paj,pj->pa", bent, acting))
 
     def arrays(self) -> Mapping[str, FloatArray]:
         """Return A, B, N and C."""

@@ -38,9 +38,6 @@ class Calibration(Shown):
     support: Support | None = None
     certificate: Certificate | None = None
 
-    def _facts(self) -> Facts:
-        return {name: "not known" if value is None else repr(value) for name, value in vars(self).items()}
-
     def check(self, dictionary: Dictionary) -> None:
         """Refuse a calibration that is not of a model with this dictionary.
 
@@ -96,6 +93,10 @@ class Calibration(Shown):
             _support(tuple(map(str, config["regressors"])), **support) if support else None,
             _certificate(**certificate) if certificate else None,
         )
+
+    def _facts(self) -> Facts:
+        held = {"bands": self.bands, "support": self.support, "certificate": self.certificate}
+        return {name: "none" if part is None else repr(part) for name, part in held.items()}
 
 
 def _prefixed(prefix: str, **values: Any) -> dict[str, NDArray[Any]]:

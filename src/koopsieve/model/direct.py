@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from koopsieve._types import FloatArray
 from koopsieve.data import Trajectories
-from koopsieve.model.forms import lift
+from koopsieve.export.condensed import output_powers
+from koopsieve.model.lifted_state import lift
 from koopsieve.model.rollout import Ahead, start_slices
 from koopsieve.model.system import System
 
@@ -39,11 +39,3 @@ def direct_is_cheaper(system: System, horizons: Sequence[int]) -> bool:
     outputs, L = system.C.shape
     inputs = system.B.shape[1]
     return bool(outputs * sum(L + h * inputs for h in horizons) <= max(horizons) * L * (L + inputs))
-
-
-def output_powers(A: FloatArray, C: FloatArray, highest: int) -> list[FloatArray]:
-    """Return C, CA, CA², …, CAʰ."""
-    powers = [C]
-    for _ in range(highest):
-        powers.append(powers[-1] @ A)
-    return powers

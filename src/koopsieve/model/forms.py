@@ -19,9 +19,11 @@ from numpy.typing import ArrayLike
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Signals, Trajectories
+from koopsieve.data.signals import Measured
 from koopsieve.dictionary import Dictionary
 from koopsieve.model import files
 from koopsieve.model.calibration import Calibration
+from koopsieve.model.exportable import Exportable
 from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
 from koopsieve.model.prediction import Level, Prediction, banded
 from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
@@ -30,6 +32,8 @@ from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
 @dataclass(frozen=True)
 class Linearisation:
     """The step around one point: x[k+1] ≈ A·x[k] + B·u[k] + offset, y = C·x, x what the model carries.
+
+    Around many points A, B and offset have a first axis over the points.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ class Linearisation:
     offset: FloatArray
 
 
-class Model(Shown, ABC):
+class Model(Exportable, Measured, Shown, ABC):
     """A fitted model in one of the prediction forms.
 
     Subclasses are frozen dataclasses with fields `dictionary` and `calibration`.
@@ -73,8 +77,8 @@ class Model(Shown, ABC):
         """Return the outputs (starts, n_outputs) in what is carried."""
 
     @abstractmethod
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return the step linearised around one point, given as (size,) and (l,)."""
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the step linearised around each of many points, given as (points, size) and (points, l)."""
 
     @abstractmethod
     def arrays(self) -> Mapping[str, FloatArray]:
@@ -86,21 +90,6 @@ class Model(Shown, ABC):
     def signals(self) -> Signals:
         """Names, sample time and delays."""
         return self.dictionary.signals
-
-    @property
-    def dt(self) -> float:
-        """Sample time."""
-        return self.signals.dt
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs."""
-        return self.signals.inputs
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        """Names of the outputs."""
-        return self.signals.outputs
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -205,6 +194,11 @@ class Model(Shown, ABC):
             raise KoopsieveError(f"linearise takes one history at a time. Got {len(given.states)}.")
         return self.jacobian(self.start(given.states)[0], given.acting[0, 0])
 
+    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the step linearised around one point, given as (size,) and (l,)."""
+        around = self.jacobians(carried[None], acting[None])
+        return Linearisation(around.A[0], around.B[0], around.C, around.offset[0])
+
     def rollout(self, trajectories: Trajectories, horizon: int) -> tuple[FloatArray, ...]:
         """Predict from every start that has `horizon` samples after it, with the measured inputs.
 
@@ -278,18 +272,6 @@ class Model(Shown, ABC):
             "history": str(self.history),
             "dt": f"{self.dt:g}",
         }
-
-
-def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:
-    """Return the lifted states; a state that is not finite, or too large for an observable, gives nan or inf."""
-    finite = np.isfinite(states).all(axis=1)
-    with np.errstate(all="ignore"):
-        if finite.all():
-            return dictionary(states)
-        lifted = np.full((len(states), dictionary.size), np.nan)
-        if finite.any():
-            lifted[finite] = dictionary(states[finite])
-    return lifted
 
 
 def require_shape(name: str, array: FloatArray, expected: tuple[int, ...]) -> None:

@@ -18,11 +18,12 @@ from koopsieve._types import FloatArray, KoopsieveError, increasing_indices
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import Shifts, shifts, with_delay_line
+from koopsieve.export.condensed import prediction_matrices
+from koopsieve.export.state_space import to_control, to_scipy
 from koopsieve.model.calibration import Calibration
-from koopsieve.model.condensed import prediction_matrices
 from koopsieve.model.direct import direct, direct_is_cheaper
-from koopsieve.model.export import to_control, to_scipy
-from koopsieve.model.forms import Linearisation, Model, lift, require_shape
+from koopsieve.model.forms import Linearisation, require_shape
+from koopsieve.model.lifted_state import LiftedStateModel
 from koopsieve.model.rollout import Ahead, checked_horizons, fitting
 from koopsieve.model.spectrum import ComplexArray, Modes, eigenvalues, modes, spectral_radius
 from koopsieve.regression import condition_number
@@ -38,7 +39,7 @@ class Coefficients(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LiftedModel(Model):
+class LiftedModel(LiftedStateModel):
     """A linear predictor in the space of observables.
 
     Parameters
@@ -100,29 +101,15 @@ class LiftedModel(Model):
             dictionary=carried,
         )
 
-    @property
-    def carried_size(self) -> int:
-        """Number of observables."""
-        return len(self.A)
-
-    def start(self, states: FloatArray) -> FloatArray:
-        """Lift the states."""
-        return lift(self.dictionary, states)
-
     def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
         """Return φᵀAᵀ + uᵀBᵀ, rows being starts."""
         following: FloatArray = carried @ self.A.T + acting @ self.B.T
         return following
 
-    def read(self, carried: FloatArray) -> FloatArray:
-        """Return Cφ."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            outputs: FloatArray = carried @ self.C.T
-        return outputs
-
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
         """Return the model's own matrices, which are the same everywhere."""
-        return Linearisation(self.A, self.B, self.C, np.zeros(len(self.A)))
+        A, B = (np.broadcast_to(matrix, (len(carried), *matrix.shape)) for matrix in (self.A, self.B))
+        return Linearisation(A, B, self.C, np.zeros((len(carried), len(self.A))))
 
     def arrays(self) -> Mapping[str, FloatArray]:
         """Return A, B and C."""

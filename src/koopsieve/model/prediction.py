@@ -39,9 +39,8 @@ class Prediction(Shown):
     outside: BoolArray | None
 
     def _facts(self) -> Facts:
-        flagged = "not known" if self.outside is None else f"{int(self.outside.sum())} of {self.outside.size}"
-        levels = len(self.lower) if self.lower.ndim > self.mean.ndim else 1
-        return {"mean": str(self.mean.shape), "levels": str(levels), "outside": flagged}
+        flagged = "not known" if self.outside is None else f"{100 * np.mean(self.outside):.0f} %"
+        return {"shape": str(self.mean.shape), "beyond the learned data": flagged}
 
 
 def banded(

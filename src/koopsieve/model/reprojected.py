@@ -79,23 +79,23 @@ class ReprojectedModel(Model):
         """Return the outputs, which are the first columns of the state."""
         return carried[:, : len(self.output_names)]
 
-    def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
-        """Return the derivatives of one step, rows of the delay line being exact shifts.
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the derivatives of one step around each point, rows of the delay line being exact shifts.
 
         An output that is held at its limit does not change.
         """
-        n, width, outputs = len(carried), len(acting), len(self.output_names)
-        point = np.concatenate([carried, acting])[None]
-        predicted = (self.dictionary.evaluate(point) @ self.coef)[0]
+        (count, n), width, outputs = carried.shape, acting.shape[1], len(self.output_names)
+        points = np.concatenate([carried, acting], axis=1)
+        predicted = self.dictionary.evaluate(points) @ self.coef
         held = np.clip(predicted, *self.bounds)
-        slope = np.einsum("pd,pc->cd", self.dictionary.gradient(point)[0], self.coef) * (held == predicted)[:, None]
-        step = np.zeros((n, n + width))
-        step[:outputs] = slope
+        slope = np.einsum("ptd,tc->pcd", self.dictionary.gradient(points), self.coef) * (held == predicted)[:, :, None]
+        step = np.zeros((count, n, n + width))
+        step[:, :outputs] = slope
         sources = self.signals.embedding.shift_sources(outputs, width)
-        step[outputs:][np.arange(n - outputs), sources[outputs:]] = 1.0
-        offset = np.zeros(n)
-        offset[:outputs] = held - slope @ point[0]
-        return Linearisation(step[:, :n], step[:, n:], np.eye(n)[:outputs], offset)
+        step[:, np.arange(outputs, n), sources[outputs:]] = 1.0
+        offset = np.zeros((count, n))
+        offset[:, :outputs] = held - np.einsum("pcd,pd->pc", slope, points)
+        return Linearisation(step[:, :, :n], step[:, :, n:], np.eye(n)[:outputs], offset)
 
     def arrays(self) -> Mapping[str, FloatArray]:
         """Return the coefficients, the region and the limits."""

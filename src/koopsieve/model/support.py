@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._display import Facts, Shown
+from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.dictionary import Dictionary
 from koopsieve.model.rollout import chunks
@@ -52,9 +52,6 @@ class Support(Shown):
         if not whole or self.region.ndim != 2 or len(self.region) != 2 or len(self.reach) != 2:
             raise KoopsieveError("The support does not fit together: its arrays belong to other regressors.")
 
-    def _facts(self) -> Facts:
-        return {"regressors": str(len(self.regressors)), "largest leverage": f"{self.limit:.3g}"}
-
     def leverage(self, dictionary: Dictionary, states: FloatArray, acting: FloatArray) -> FloatArray:
         """Return the leverage of points (states, inputs), one on average over the data, shape (points,)."""
         position = {name: i for i, name in enumerate(dictionary.regressors)}
@@ -88,6 +85,9 @@ class Support(Shown):
         step = beyond(acting, low[n:], high[n:]) | beyond(predicted, *self.reach)
         since: BoolArray = np.maximum.accumulate(step, axis=1)
         return start[:, None] | since
+
+    def _facts(self) -> Facts:
+        return {"regressors": shorten(self.regressors), "leverage below": f"{self.limit:.3g}"}
 
 
 def widened(region: FloatArray, by: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ def plot_error_against_horizon(given: Sifted, axes: Axes | None = None) -> Axes:
     """Draw the NMSE of predictions on the judged data, averaged over the outputs, one line per model.
 
     Further methods are drawn pale with all terms and strong with those kept. Where a model diverged its line is cut,
-    and a triangle on the upper edge marks the horizon.
+    and a triangle at the upper edge marks the horizon.
 
     Parameters
     ----------

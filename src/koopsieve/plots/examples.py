@@ -14,6 +14,7 @@ from koopsieve.sieve.views import judged_model
 
 _MAX_STARTS = 200
 _LONGEST = 400  # steps; a longer stretch shows no more
+BAND_LEVEL = 0.9  # share of the measurements that a band is drawn for
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class Example:
     predicted : mapping from model to array, shape (steps + 1, outputs)
         The first row is the start. Not finite where a model diverged.
     band : tuple of array, optional
-        Lower and upper limit of the sifted model's predictions, each as `measured`.
+        Lower and upper limit around the sifted model's predictions at `BAND_LEVEL`, each as `measured`.
     """
 
     kind: str
@@ -80,7 +81,20 @@ def _example(kind: str, result: SieveResult, place: tuple[int, int], steps: int)
         name: np.vstack([first, _ahead(model, result, [place], steps)[0]])
         for name, model in shown_models(result).items()
     }
-    return Example(kind, episode, start, _reference(result, episode)[start : start + steps + 1], predicted)
+    measured, band = _reference(result, episode)[start : start + steps + 1], _band(result, place, predicted[SIFTED])
+    return Example(kind, episode, start, measured, predicted, band)
+
+
+def _band(result: SieveResult, place: tuple[int, int], mean: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Return the limits around the sifted model's prediction, where it has bands that were not made of these data."""
+    known, steps = result.model.calibration, len(mean) - 1
+    bands = None if known is None else known.bands
+    if bands is None or result.judged.on == "validation" or steps > bands.longest:
+        return None
+    state = result.judged.data.states[place[0]][place[1]]
+    half = bands.around(result.model.dictionary, state[None], steps, BAND_LEVEL)[0]
+    width = np.vstack([np.zeros((1, half.shape[1])), half])
+    return mean - width, mean + width
 
 
 def _ahead(model: Model, result: SieveResult, starts: Sequence[tuple[int, int]], steps: int) -> FloatArray:

@@ -42,6 +42,8 @@ METHODS: dict[str, dict[str, Any]] = {
 NUMERALS = dict(zip(("I", "II", "III", "IV", "IV*"), METHODS, strict=True))  # as the paper counts the methods
 KEPT, REMOVED = "#0b6e99", "#9aa3af"  # what was kept, and what was not
 CEILING = 1e4  # errors beyond this only say that the model diverged
+DIVERGED = "diverged"  # marks of it, so that they can be told from other lines
+_MARK_WIDTH = 7.0  # points
 
 
 def look_of(name: str, place: int = 0) -> dict[str, Any]:
@@ -135,12 +137,20 @@ def legend(ax: Axes, title: str | None = None, below: bool = False) -> None:
     handles, labels = ax.get_legend_handles_labels()
     if not handles:
         return
+    if any(line.get_gid() == DIVERGED for line in ax.lines):
+        handles, labels = [*handles, _triangle()], [*labels, DIVERGED]
     known = ax.get_legend()
     heading = title if title is not None or known is None else known.get_title().get_text() or None
     place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
     if below:
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": min(3, len(handles))}
     ax.legend(handles, labels, fontsize=8, title=heading, title_fontsize=8, frameon=False, **place)
+
+
+def _triangle() -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="none", marker="^", color="0.35")
 
 
 def _no_ticks() -> Any:
@@ -150,7 +160,7 @@ def _no_ticks() -> Any:
 
 
 def draw_errors(ax: Axes, x: ArrayLike, errors: ArrayLike, label: str, **look: Any) -> None:
-    """Draw errors against x; where a model diverged the line is cut, and a triangle on the upper edge says so."""
+    """Draw errors against x; where a model diverged the line is cut, and a triangle at the upper edge says so."""
     where, values = np.asarray(x, dtype=float), np.asarray(errors, dtype=float)
     seen = np.isfinite(values) & (values < CEILING)
     ax.plot(where, np.where(seen, values, np.nan), label=label, markerfacecolor="none", **look)
@@ -158,21 +168,17 @@ def draw_errors(ax: Axes, x: ArrayLike, errors: ArrayLike, label: str, **look: A
 
 
 def mark_diverged(ax: Axes, x: ArrayLike, color: str) -> None:
-    """Put triangles on the upper edge at `x`, and say once on the axes what they mean."""
+    """Put triangles on the upper edge at `x`, each curve's beside those before it; the legend says what they mean."""
+    from matplotlib.transforms import ScaledTranslation
+
     places = np.asarray(x, dtype=float)
     if not len(places):
         return
-    ax.plot(
-        places,
-        np.full(len(places), 0.975),
-        linestyle="none",
-        marker="^",
-        color=color,
-        transform=ax.get_xaxis_transform(),
-        gid="diverged",
-    )
-    if not any(text.get_gid() == "diverged" for text in ax.texts):
-        ax.text(0.99, 0.93, "▲ diverged", transform=ax.transAxes, ha="right", va="top", fontsize=8, gid="diverged")
+    before = sum(line.get_gid() == DIVERGED for line in ax.lines)
+    aside = ScaledTranslation(-before * _MARK_WIDTH / 72, 0, figure_of(ax).dpi_scale_trans)
+    edge = ax.get_xaxis_transform() + aside
+    marks: dict[str, Any] = {"linestyle": "none", "marker": "^", "zorder": 5, "gid": DIVERGED}
+    ax.plot(places, np.full(len(places), 0.975), color=color, transform=edge, **marks)
 
 
 def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ _WIDE = 12  # sizes that differ by more than this factor are drawn on a logarith
 def plot_path(given: Sifted | SievePath, axes: Axes | None = None) -> Axes:
     """Draw the validation NMSE of every set of a path against its size, one line per horizon.
 
-    Bars are one standard error; the chosen size is marked. Sets whose models diverged have a triangle on the upper edge
+    Bars are one standard error; the chosen size is marked. Sets whose models diverged have a triangle at the upper edge
     instead of a point.
 
     Parameters

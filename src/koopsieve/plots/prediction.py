@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.plots.examples import Example, examples
+from koopsieve.plots.examples import BAND_LEVEL, Example, examples
 from koopsieve.plots.figure import MODELS, as_text, legend, new_axes
 from koopsieve.sieve.result import SIFTED
 from koopsieve.sieve.views import Sifted, result_of
@@ -23,7 +23,8 @@ def plot_prediction(
 ) -> Axes:
     """Draw what was measured and what the models said at the start: the sifted one, the linear one, everything.
 
-    A prediction that leaves the picture is cut there, and a cross marks where.
+    Where the sifted model has bands, that of 90 % is shaded. A prediction that leaves the picture is cut there, and a
+    cross marks where.
 
     Parameters
     ----------
@@ -65,7 +66,8 @@ def _limits(measured: FloatArray) -> tuple[float, float]:
 def _draw_band(ax: Axes, example: Example, time: FloatArray, column: int) -> None:
     if example.band is not None:
         lower, upper = (limit[:, column] for limit in example.band)
-        ax.fill_between(time, lower, upper, color=MODELS[SIFTED]["color"], alpha=0.18, linewidth=0)
+        label = f"{100 * BAND_LEVEL:g} % band"
+        ax.fill_between(time, lower, upper, color=MODELS[SIFTED]["color"], alpha=0.18, linewidth=0, label=label)
 
 
 def _draw_until_it_leaves(

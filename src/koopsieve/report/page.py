@@ -100,5 +100,5 @@ def render_report(
         formulas=formulas,
         scales=scales,
         python_code=python_code(result.model, max(result.horizons)),
-        c_code=c_code(result.model),
+        c_code=c_code(result.model, max(result.horizons)),
     )

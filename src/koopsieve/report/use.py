@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from koopsieve._types import KoopsieveError
 from koopsieve._words import steps
+from koopsieve.export.foreign import check_built_in
 from koopsieve.model import Model
 
 
@@ -29,9 +31,39 @@ def python_code(model: Model, horizon: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def c_code(model: Model) -> str:
-    """Return the command that writes the model as C; empty for a model that cannot be written so."""
-    return "koopsieve export model.npz --to c --out model_c\n" if hasattr(model, "to_c") else ""
+def c_code(model: Model, horizon: int) -> str:
+    """Return a C program that uses the files of `model.to_c`; empty if the dictionary holds the user's own code."""
+    try:
+        check_built_in(model.dictionary, "C")
+    except KoopsieveError:
+        return ""
+    past, acting = ("past", "input") if model.input_names else ("0", "0")
+    declared = [
+        "    double past[MODEL_HISTORY * MODEL_INPUTS] = {0.0}; /* inputs along these rows */",
+        "    double input[MODEL_INPUTS] = {0.0}; /* the input of a step */",
+    ]
+    lines = [
+        "#include <stdio.h>",
+        "#include <string.h>",
+        "",
+        '#include "model.h"',
+        "",
+        "int main(void) {",
+        "    double measured[MODEL_HISTORY * MODEL_OUTPUTS] = {0.0}; /* the last rows, newest last */",
+        *(declared if model.input_names else []),
+        "    double state[MODEL_STATES], carried[MODEL_CARRIED], next[MODEL_CARRIED], output[MODEL_OUTPUTS];",
+        f"    model_state(measured, {past}, state);",
+        "    model_start(state, carried);",
+        f"    for (int step = 1; step <= {horizon}; step++) {{",
+        f"        model_step(carried, {acting}, next);",
+        "        memcpy(carried, next, sizeof carried);",
+        "        model_read(carried, output);",
+        '        printf("%d %.6g\\n", step, output[0]);',
+        "    }",
+        "    return 0;",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _rows(count: int) -> str:

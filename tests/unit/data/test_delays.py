@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve.data import Trajectories, embed_delays
 
 Y = np.random.default_rng(0).normal(size=(12, 2))
@@ -48,7 +48,6 @@ def test_no_delays_change_nothing():
     [
         (-1, 0, r"state_delays, the number of delays, must be a whole number, 0 or more\. Got -1"),
         (0, 1.5, r"input_delays, the number of delays, must be a whole number, 0 or more\. Got 1\.5"),
-        (6, 0, r"With 6 delays an episode needs at least 8 samples\. Too short: episode 1 \(7 samples\)\. .*subset"),
     ],
 )
 def test_what_is_refused(states, inputs, message):
@@ -56,14 +55,23 @@ def test_what_is_refused(states, inputs, message):
         embed_delays(MEASURED, states=states, inputs=inputs)
 
 
-def test_the_advice_for_short_episodes_works():
-    trajectories = MEASURED.subset([len(x) >= 8 for x in MEASURED.states])
-    assert len(embed_delays(trajectories, states=6)) == 1
+def test_an_episode_that_is_too_short_is_left_out_with_a_word():
+    message = (
+        r"With 6 delays an episode needs at least 8 samples\. Left out, 7 samples of 19: episode 1 \(7 samples\)\."
+    )
+    with pytest.warns(KoopsieveWarning, match=message):
+        embedded = embed_delays(MEASURED, states=6)
+    assert len(embedded) == 1
+    np.testing.assert_array_equal(embedded.states[0], embed_delays(MEASURED.subset(0), states=6).states[0])
+    assert embedded.provenance.total.rows_dropped == 7
+    assert [source.label for source in embedded.provenance.sources] == ["episode 0"]
+    assert embedded.provenance.sources[0].first_row == 6
 
 
-def test_many_short_episodes_are_counted():
+def test_where_none_is_long_enough_that_is_an_error():
     short = MEASURED.subset([1] * 8)
-    with pytest.raises(KoopsieveError, match=r"episode 4 \(7 samples\) and 3 more\."):
+    message = r"needs at least 12 samples, and none has them: .*episode 4 \(7 samples\) and 3 more\. Use fewer delays"
+    with pytest.raises(KoopsieveError, match=message):
         embed_delays(short, states=10)
 
 

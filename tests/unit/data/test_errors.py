@@ -114,7 +114,7 @@ REFUSED = {
     "dt NaN": ({"states": X, "dt": NAN}, "must be a positive number. Got nan."),
     "dt text": ({"states": X, "dt": "0.1"}, "must be a positive number. Got '0.1'."),
     "dt None": ({"states": X, "dt": None}, "must be a positive number. Got None."),
-    "unknown gaps": ({"states": X, "gaps": "fill"}, 'gaps must be "raise" or "split". Got \'fill\'.'),
+    "unknown gaps": ({"states": X, "gaps": "fill"}, 'gaps must be "raise", "split" or "interpolate". Got \'fill\'.'),
     "nothing left after splitting": (
         {"states": np.array([1.0, NAN, 2.0, NAN]), "gaps": "split"},
         "Nothing is left after cutting at missing samples: none of the 2 complete samples (of 4) is followed by "

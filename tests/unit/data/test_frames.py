@@ -55,8 +55,11 @@ def test_a_record_batch_is_a_frame():
     assert Trajectories.from_frame(batch, "y", episode="run").n_transitions == 5
 
 
-def test_dt_given_wins_over_time():
-    assert Trajectories.from_frame(pd.DataFrame(TABLE), "y", episode="run", time="t", dt=0.001).dt == 0.001
+def test_a_sample_time_that_contradicts_the_times_is_refused():
+    frame = pd.DataFrame(TABLE)
+    assert Trajectories.from_frame(frame, "y", episode="run", time="t", dt=0.5001).dt == 0.5001
+    with pytest.raises(KoopsieveError, match=r"dt=0\.001 contradicts the times, whose median step is 0\.5"):
+        Trajectories.from_frame(frame, "y", episode="run", time="t", dt=0.001)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +209,7 @@ REFUSED = {
         "If a new episode starts there, name the column that tells episodes apart (episode=…)",
     ),
     "dt": ({"states": "y", "dt": -1}, "dt, the sample time, must be a positive number. Got -1."),
-    "gaps": ({"states": "y", "gaps": "drop"}, 'gaps must be "raise" or "split".'),
+    "gaps": ({"states": "y", "gaps": "drop"}, 'gaps must be "raise", "split" or "interpolate".'),
 }
 
 

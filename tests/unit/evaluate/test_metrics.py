@@ -93,7 +93,7 @@ def test_reprojection_is_held_to_the_data_and_stays_finite():
     data = simulate_pendulum([60], 1)
     for errors in horizon_nmse(model_of(data, 1e30, "reprojected"), data, [1, 50]).values():
         assert np.isfinite(errors).all()
-        assert (errors > 1e20).all()
+        assert (errors > 10).all()
 
 
 def test_delayed_copies_are_not_scored():

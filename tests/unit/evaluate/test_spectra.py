@@ -20,7 +20,7 @@ def test_the_eigenvalues_of_the_plant_leave_nothing():
     data, A, B = driven()
     found = spectrum(LiftedModel(A, B, np.eye(2), States().fit(data)), data)
     assert found.of == "A"
-    np.testing.assert_allclose(found.residuals, 0, atol=1e-12)
+    np.testing.assert_allclose(found.residuals, 0, atol=1e-7)
     np.testing.assert_allclose(found.frequencies, np.arctan2(0.2, 0.9) / (2 * np.pi * 0.1))
     np.testing.assert_allclose(found.time_constants, -0.1 / np.log(np.hypot(0.9, 0.2)))
 

@@ -226,7 +226,7 @@ def test_the_command_line_takes_an_address(client, tmp_path, monkeypatch, capsys
 
     assert koopsieve("example", "--samples", "400")[0] == 0
     reduce = ["reduce", "bench.csv", "--states", "y", "--inputs", "u", "--time", "t", "--kernels", "3"]
-    reduce += ["--horizons", "1,5", "--methods", "I"]
+    reduce += ["--horizons", "1,5"]
     assert koopsieve(*reduce, "--out", "here")[0] == 0
     assert koopsieve(*reduce, "--out", "there", "--scheduler", client.scheduler.address)[0] == 0
     here, there = (json.loads((tmp_path / name / "summary.json").read_text()) for name in ("here", "there"))

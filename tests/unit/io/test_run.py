@@ -45,7 +45,10 @@ def test_the_summary_has_the_fixed_names(any_result, tmp_path):
     found = json.loads((tmp_path / "summary.json").read_text())
     outputs, horizons = any_result.model.output_names, len(any_result.horizons)
     assert set(found) >= FIXED | {"settings"}
-    assert "bands" not in found
+    assert set(found["bands"]) >= {"level", "coverage"}
+    assert {state: len(shares) for state, shares in found["bands"]["coverage"].items()} == dict.fromkeys(
+        outputs, horizons
+    )
     assert found["form"] == any_result.form
     assert found["observables"]["full"] == any_result.path.candidates
     assert found["observables"]["reduced"] == len(found["observables"]["retained"])
@@ -99,6 +102,7 @@ def test_fit_is_one_minus_the_ratio_of_norms(summary, small_result):
 def test_without_test_data_there_is_no_test():
     found = summarise(duffing_result(test=None, methods=False))
     assert "test" not in found
+    assert "bands" not in found
     assert found["judged_on"] == "validation"
     assert set(found["models"]["sifted"]) >= {"nmse", "simulation_rmse"}
 

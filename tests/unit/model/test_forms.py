@@ -135,17 +135,21 @@ def _past_inputs(embedding, inputs):
     return [inputs[len(inputs) - 1 - delay] for delay in range(1, embedding.input_delays + 1)]
 
 
-def test_outside_the_box_a_reprojected_model_does_not_change():
-    """Held back at the border, the functions no longer see the coordinate; differences say the same."""
-    model = model_of("reprojected", Embedding())
-    far = np.array([model.box[1, 0] + 5.0, 0.1])
-    found = model.linearise(far, [[0.1, 0.2]])
-    assert (found.A[:, 0] == 0).all()
+def test_an_output_held_at_its_limit_does_not_change():
+    """Far out the first output stays at its bound; its row of the linearisation is zero, and still exact."""
+    grown = model_of("reprojected", Embedding())
+    model = replace(grown, limits=np.array([[-0.5, -9.0], [0.5, 9.0]]))
+    history, inputs = np.array([1.5, 0.1]), np.array([[0.1, 0.2]])
+    found = model.linearise(history, inputs)
+    assert (found.A[0] == 0).all()
+    assert (found.B[0] == 0).all()
+    assert found.A[1].any()
+    assert model.predict(history, inputs)[0, 0] == 0.5
+    here = found.A @ history + found.B @ inputs[0] + found.offset
+    np.testing.assert_allclose(here, model.predict(history, inputs)[0], rtol=1e-12)
     np.testing.assert_allclose(
-        model.predict(far, [[0.1, 0.2]]), model.predict([model.box[1, 0], 0.1], [[0.1, 0.2]]), rtol=1e-13
+        model.predict(history, np.zeros((5, 2)), 5), predict_one(model, history, np.zeros((5, 2))), rtol=1e-12
     )
-    here = found.A @ far + found.B @ [0.1, 0.2] + found.offset
-    np.testing.assert_allclose(here, model.predict(far, [[0.1, 0.2]])[0], rtol=1e-12)
 
 
 def test_one_history_is_linearised_at_a_time():

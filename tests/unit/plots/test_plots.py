@@ -18,6 +18,7 @@ from koopsieve.plots import (
     save_figure,
 )
 from koopsieve.plots.examples import examples
+from koopsieve.plots.figure import draw_errors
 from koopsieve.sieve.views import contenders
 from tests.runs import duffing_result, duffing_trajectories
 
@@ -71,8 +72,17 @@ def test_a_model_that_diverged_is_cut_and_marked(small_result):
     np.testing.assert_array_equal(np.isnan(line.get_ydata()), [False, True])
     marks = [line for line in axes.get_lines() if line.get_gid() == "diverged"]
     np.testing.assert_array_equal(marks[0].get_xdata(), [10])
-    assert "▲ diverged" in [text.get_text() for text in axes.texts]
+    assert "diverged" in [text.get_text() for text in axes.get_legend().get_texts()]
     assert axes.get_ylim()[1] < 1e3
+
+
+def test_marks_of_several_that_diverged_do_not_hide_each_other():
+    axes = new_axes()
+    for _ in range(3):
+        draw_errors(axes, [1, 10], [0.1, np.inf], "model")
+    marks = [line for line in axes.get_lines() if line.get_gid() == "diverged"]
+    places = [line.get_transform().transform((10, 0.975))[0] for line in marks]
+    assert np.diff(sorted(places)).min() > 5
 
 
 def test_a_prediction_that_leaves_the_picture_is_cut_and_marked(small_result):
@@ -149,13 +159,17 @@ def test_without_test_data_only_models_that_had_not_learned_from_them_are_drawn(
     np.testing.assert_allclose(example.predicted["sifted"][1], first.read(ahead)[0])
 
 
-def test_a_band_is_drawn_where_there_is_one(small_result, monkeypatch):
-    found = examples(small_result)
-    bands = tuple(replace(one, band=(one.measured - 0.1, one.measured + 0.1)) for one in found)
-    monkeypatch.setattr("koopsieve.plots.prediction.examples", lambda result: bands)
+def test_a_band_is_drawn_where_there_is_one(small_result):
+    example = examples(small_result)[0]
+    judged, model = small_result.judged.data, small_result.model
+    x, u = judged.states[0], judged.inputs[0]
+    along = np.concatenate([x[example.start, 2:], u[example.start : example.start + 10, 0]])[:, None]
+    wanted = model.predict(x[example.start, [1, 0]], along, 10, level=0.9)
+    np.testing.assert_allclose(example.band[0][1:], wanted.lower, rtol=1e-9)
+    np.testing.assert_allclose(example.band[1][1:], wanted.upper, rtol=1e-9)
     assert len(plot_prediction(small_result).collections) == 1
-    monkeypatch.undo()
-    assert len(plot_prediction(small_result).collections) == 0
+    bare = replace(small_result, outcome=replace(small_result.outcome, model=replace(model, calibration=None)))
+    assert len(plot_prediction(bare).collections) == 0
 
 
 def test_a_wrong_name_is_answered_with_those_there_are(small_result):

@@ -1,13 +1,16 @@
 import json
+import os
 import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from koopsieve import GraphSieve, KoopmanSieve, LeastSquares, Monomials, SquaredExponential, States
+import koopsieve
+from koopsieve import Function, GraphSieve, KoopmanSieve, LeastSquares, Monomials, SquaredExponential, States
 from koopsieve.data import embedded
 from koopsieve.io import plain, summarise
 from koopsieve.report import render_report, write_report
@@ -16,6 +19,7 @@ from koopsieve.report.record import MAX_VALUES, amplitude_spectrum, shown_parts
 from koopsieve.report.use import c_code, python_code
 from koopsieve.report.why import chains
 from koopsieve.sieve.result import Judged
+from tests.compiled import STRICT
 from tests.runs import duffing_result, duffing_trajectories
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -187,7 +191,10 @@ def test_a_sine_shows_its_amplitude_however_long_the_record():
 def test_the_python_code_runs_as_it_stands(any_result, tmp_path):
     any_result.model.save(tmp_path / "model.npz")
     (tmp_path / "use.py").write_text(python_code(any_result.model, 7) + "print(predicted.shape)\n")
-    done = subprocess.run([sys.executable, "use.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    here = {**os.environ, "PYTHONPATH": str(Path(koopsieve.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "use.py"], cwd=tmp_path, env=here, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == f"(7, {len(any_result.model.output_names)})"
 
 
@@ -197,11 +204,33 @@ def test_names_cannot_leave_the_comment_they_stand_in():
     assert not any(line.startswith("import os") for line in lines)
 
 
-def test_c_is_offered_only_where_the_model_can_be_written_so(small_result, monkeypatch):
-    monkeypatch.setattr(type(small_result.model), "to_c", lambda self, folder: None, raising=False)
-    assert c_code(small_result.model) == "koopsieve export model.npz --to c --out model_c\n"
-    assert "--to c --out model_c" in render_report(small_result)
-    monkeypatch.undo()
-    if not hasattr(small_result.model, "to_c"):
-        assert c_code(small_result.model) == ""
-        assert "--to c" not in render_report(small_result)
+def test_the_c_code_compiles_and_predicts(any_result, tmp_path):
+    model = any_result.model
+    files = model.to_c(tmp_path)
+    (tmp_path / "use.c").write_text(c_code(model, 4))
+    program = tmp_path / "use"
+    subprocess.run([*STRICT, "-o", str(program), str(tmp_path / "use.c"), str(files[1]), "-lm"], check=True)
+    shown = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split()
+    along = model.history - 1 + 4 + model.signals.embedding.ahead
+    predicted = model.predict(
+        np.zeros((model.history, len(model.output_names))), np.zeros((along, len(model.input_names))), 4
+    )
+    np.testing.assert_allclose([float(value) for value in shown[1::2]], predicted[:, 0], rtol=1e-4, atol=1e-12)
+    assert "model_step(carried, input, next);" in render_report(any_result)
+
+
+def test_no_c_for_a_model_with_the_users_own_code():
+    recipe = States() + Function(lambda x: np.tanh(x[:, 0]), names=["tanh y"])
+    result = duffing_result(dictionary=recipe, sieve=GraphSieve(LeastSquares()), methods=False)
+    assert c_code(result.model, 3) == ""
+    assert "model_step" not in render_report(result)
+
+
+def test_bands_and_how_well_they_hold_are_shown(vehicle):
+    found, page = plain(summarise(vehicle))["bands"], render_report(vehicle)
+    np.testing.assert_allclose(found["coverage"]["sway"], vehicle.coverage.share[:, 1])
+    assert "Bands of 90 % were found on the validation data." in page
+    example = data_of(page)["examples"][0]
+    lower, upper = np.array(example["band"])
+    assert (lower[:, 1:] < np.array(example["predicted"]["sifted"])[:, 1:]).all()
+    assert (upper[:, 1:] > np.array(example["predicted"]["sifted"])[:, 1:]).all()

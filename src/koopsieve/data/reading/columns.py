@@ -41,10 +41,10 @@ def clock_of(table: pa.Table | pa.RecordBatch, time: str) -> Clock:
     """Return how a column tells time; whole numbers and dates count from its first row."""
     import pyarrow as pa
 
-    counts, unit, dated = _counts(_whole(table, time))
+    counts, kind, unit = _counts(_whole(table, time))
     if len(counts) == 0 or not pa.types.is_integer(counts.type):
         return Clock()
-    return Clock(int(counts[0].as_py() or 0), unit, dated)
+    return Clock(kind, int(counts[0].as_py() or 0), unit)
 
 
 def seconds(table: pa.Table | pa.RecordBatch, time: str, clock: Clock, source: str, first: int = 0) -> FloatArray:
@@ -55,7 +55,7 @@ def seconds(table: pa.Table | pa.RecordBatch, time: str, clock: Clock, source: s
     """
     import pyarrow as pa
 
-    counts, unit, _ = _counts(_whole(table, time))
+    counts, _, unit = _counts(_whole(table, time))
     if counts.null_count == 0 and pa.types.is_integer(counts.type):
         ticks = counts.cast(pa.int64(), safe=False).to_numpy(zero_copy_only=False)
         return np.asarray((ticks - clock.origin) * seconds_per_count(unit), dtype=float)
@@ -127,20 +127,20 @@ def _whole(table: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
     return column
 
 
-def _counts(column: pa.Array) -> tuple[pa.Array, str | None, bool]:
-    """Return dates, times of day and durations as whole numbers, with their unit and whether they are dates."""
+def _counts(column: pa.Array) -> tuple[pa.Array, str, str | None]:
+    """Return dates, times of day and durations as whole numbers, with their kind and unit; numbers as they are."""
     import pyarrow as pa
 
     kind = column.type
     if pa.types.is_date(kind):
         column, kind = column.cast(pa.timestamp("ms")), pa.timestamp("ms")
     if pa.types.is_timestamp(kind):
-        return column.cast(pa.int64()), kind.unit, True
+        return column.cast(pa.int64()), "dates", kind.unit
     if pa.types.is_duration(kind) or pa.types.is_time64(kind):
-        return column.cast(pa.int64()), kind.unit, False
+        return column.cast(pa.int64()), "durations", kind.unit
     if pa.types.is_time32(kind):
-        return column.cast(pa.int32()), kind.unit, False
-    return column, None, False
+        return column.cast(pa.int32()), "durations", kind.unit
+    return column, "counts", None
 
 
 def _first_text(column: pa.Array) -> str:

@@ -4,43 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from koopsieve._types import KoopsieveError
-from koopsieve.data.episodes import Episode
-from koopsieve.data.reading.named_arrays import mat_arrays, npz_arrays, table_from_arrays
-from koopsieve.data.reading.tables import Columns, check_columns, episodes_from_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from koopsieve.data.reading.delimited import read_csv
+from koopsieve.data.reading.named_arrays import check_unpacked, read_mat, read_npz
+from koopsieve.data.reading.tables import Columns, Loaded, check_columns
+from koopsieve.data.warn import warn_user
 
 AnyPath = str | PathLike[str]
-Reader = Callable[[Path, Columns], "tuple[pa.Table, Columns]"]
+Reader = Callable[[Path, Columns], Loaded]
 
 
-def episodes_from_files(paths: AnyPath | Sequence[AnyPath], columns: Columns) -> tuple[list[Episode], Columns]:
-    """Return the episodes of all files, in order, and the columns they have.
-
-    Without an episode column each file is one episode; with one, no episode may be in two files.
-    """
-    several = _listed(paths)
-    tables = [read_table(path, columns) for path in several]
-    found = tables[0][1]
-    for path, (_, here) in zip(several, tables, strict=True):
-        if here != found:
-            raise KoopsieveError(
-                f"All files must have the same columns. Expected {[*found.states, *found.inputs]} as in {several[0]}, "
-                f"got {[*here.states, *here.inputs]} in {path}."
-            )
-    episodes = [
-        (path, episodes_from_table(table, found, str(path))) for path, (table, _) in zip(several, tables, strict=True)
-    ]
-    if columns.episode is None:
-        return [episode for _, here in episodes for episode in here], found
-    return _named_by_file(episodes), found
+def tables_from_files(paths: AnyPath | Sequence[AnyPath], columns: Columns) -> list[Loaded]:
+    """Return the wanted columns of all files, in order."""
+    loaded = [read_table(path, columns) for path in _listed(paths)]
+    notes = [note for one in loaded for note in one.notes if "skipped" in note]
+    if notes:
+        more = f" {len(notes) - 1} more files are written like that." if len(notes) > 1 else ""
+        warn_user(f"{notes[0]}{more}")
+    return loaded
 
 
 def _listed(paths: AnyPath | Sequence[AnyPath]) -> list[Path]:
@@ -53,20 +37,7 @@ def _listed(paths: AnyPath | Sequence[AnyPath]) -> list[Path]:
     return several
 
 
-def _named_by_file(found: Sequence[tuple[Path, Sequence[Episode]]]) -> list[Episode]:
-    """Return all episodes with their file in the label, and refuse one that is in two files."""
-    home: dict[str, Path] = {}
-    for path, episodes in found:
-        for episode in episodes:
-            if home.setdefault(episode.label, path) != path:
-                raise KoopsieveError(
-                    f"{episode.label} is in two files, {home[episode.label]} and {path}. Give every episode a name of "
-                    "its own, or leave episode= out so that every file is one episode."
-                )
-    return [replace(episode, label=f"{episode.label} of {path}") for path, episodes in found for episode in episodes]
-
-
-def read_table(path: Path, columns: Columns) -> tuple[pa.Table, Columns]:
+def read_table(path: Path, columns: Columns) -> Loaded:
     """Return the wanted columns of a file; named arrays of several columns are replaced by the names of those."""
     reader = READERS.get(path.suffix.lower())
     if path.is_dir():
@@ -89,37 +60,14 @@ def read_table(path: Path, columns: Columns) -> tuple[pa.Table, Columns]:
         ) from error
 
 
-def read_csv(path: Path, columns: Columns) -> tuple[pa.Table, Columns]:
-    """Read comma-separated text whose first line holds the column names."""
-    from pyarrow import csv
-
-    table = csv.read_csv(path)
-    if table.num_columns == 1 and any(mark in table.column_names[0] for mark in ";\t|"):
-        raise KoopsieveError(
-            f"{path} seems to be separated by something other than commas: its only column is "
-            f"{table.column_names[0]!r}. Read it with pandas or polars and use from_frame."
-        )
-    check_columns(table.column_names, columns, str(path))
-    return table.select([i for i, name in enumerate(table.column_names) if name in columns.wanted]), columns
-
-
-def read_parquet(path: Path, columns: Columns) -> tuple[pa.Table, Columns]:
+def read_parquet(path: Path, columns: Columns) -> Loaded:
     """Read the wanted columns of one Parquet file."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
         check_columns(file.schema_arrow.names, columns, str(path))
-        return file.read(columns=list(columns.wanted)), columns
-
-
-def read_npz(path: Path, columns: Columns) -> tuple[pa.Table, Columns]:
-    """Read named arrays of NumPy; nothing in the file is executed."""
-    return table_from_arrays(npz_arrays(path, columns), columns, str(path))
-
-
-def read_mat(path: Path, columns: Columns) -> tuple[pa.Table, Columns]:
-    """Read named arrays of MATLAB, any version."""
-    return table_from_arrays(mat_arrays(path, columns), columns, str(path))
+        check_unpacked(path, 8 * file.metadata.num_rows * len(columns.wanted), "Use Stream.from_parquet.")
+        return Loaded(str(path), file.read(columns=list(columns.wanted)), columns)
 
 
 READERS: dict[str, Reader] = {".csv": read_csv, ".parquet": read_parquet, ".npz": read_npz, ".mat": read_mat}

@@ -1,58 +1,100 @@
 """Files of named arrays (.npz, .mat) as tables.
 
-An array (T, k) called y becomes the columns y_1 … y_k, one of shape (T,) or (T, 1) the column y.
+An array (T, k) called y becomes the columns y_1 … y_k, one of shape (T,) or (T, 1) the column y. Either the array or
+single columns of it may be asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from koopsieve._archive import array_names, read_arrays, refuse_oversized
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.episodes import as_matrix
-from koopsieve.data.reading.tables import Columns, check_columns
+from koopsieve.data.reading.tables import Columns, Loaded, check_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Arrays = Mapping[str, Any]
+_DATA_RATIO = 200  # bytes unpacked per byte on disk that samples may reach, where compressed
+_ONE_COLUMN = re.compile(r"(.+)_([1-9]\d*)")
 
 
-def npz_arrays(path: Path, columns: Columns) -> Arrays:
-    """Return the wanted arrays of an .npz file."""
-    with np.load(path, allow_pickle=False) as file:
-        check_columns(file.files, columns, str(path))
-        return {name: file[name] for name in columns.wanted}
+def read_npz(path: Path, columns: Columns) -> Loaded:
+    """Read named arrays of NumPy; nothing in the file is executed."""
+    needed = _needed(array_names(path), columns, str(path))
+    arrays = read_arrays(path, _DATA_RATIO, wanted=lambda name: name in needed)
+    return _loaded(arrays, columns, str(path))
 
 
-def mat_arrays(path: Path, columns: Columns) -> Arrays:
-    """Return the wanted arrays of a .mat file, as MATLAB shows them; a row vector counts as a column."""
+def read_mat(path: Path, columns: Columns) -> Loaded:
+    """Read named arrays of MATLAB, any version; a row vector counts as a column."""
     import h5py
 
     arrays = _hdf5_arrays(path, columns) if h5py.is_hdf5(path) else _mat5_arrays(path, columns)
-    return {name: array.T if np.ndim(array) == 2 and len(array) == 1 else array for name, array in arrays.items()}
+    shown = {name: array.T if np.ndim(array) == 2 and len(array) == 1 else array for name, array in arrays.items()}
+    return _loaded(shown, columns, str(path))
 
 
-def table_from_arrays(arrays: Arrays, columns: Columns, source: str) -> tuple[pa.Table, Columns]:
-    """Return named arrays as a table, and the names of its columns.
+def check_unpacked(path: Path, unpacked: int, advice: str) -> None:
+    """Refuse a file that would unpack to far more than its size; `advice` says what to do instead."""
+    try:
+        refuse_oversized(unpacked, path.stat().st_size, _DATA_RATIO, advice)
+    except KoopsieveError as error:
+        raise KoopsieveError(f"{path} cannot be read at once. {error}") from None
+
+
+def _loaded(arrays: Arrays, columns: Columns, source: str) -> Loaded:
+    """Return named arrays as a table.
 
     Inputs may have one row fewer than states, as nothing follows the last; the table holds a missing sample there.
     """
     import pyarrow as pa
 
-    states = {name: as_matrix(arrays[name], f"values of {name!r}", source) for name in columns.states}
-    inputs = {name: as_matrix(arrays[name], f"values of {name!r}", source) for name in columns.inputs}
+    states = _matrices(arrays, columns.states, source)
+    inputs = _matrices(arrays, columns.inputs, source)
     rows = _common_length(states, source)
     padded = {name: _pad(values, name, rows, source) for name, values in inputs.items()}
-    marks = {name: _per_sample(arrays[name], name, rows, source) for name in columns.marks}
+    marks = {name: _per_sample(_column(arrays, name, source), name, rows, source) for name in columns.marks}
     _check_distinct(states | inputs, columns, source)
     state_columns, input_columns = _expand(states), _expand(padded)
-    table = pa.table({**state_columns, **input_columns, **marks})
-    return table, replace(columns, states=tuple(state_columns), inputs=tuple(input_columns))
+    table: pa.Table = pa.table({**state_columns, **input_columns, **marks})
+    return Loaded(source, table, replace(columns, states=tuple(state_columns), inputs=tuple(input_columns)))
+
+
+def _needed(available: Sequence[str], columns: Columns, source: str) -> set[str]:
+    """Return the arrays that hold the wanted columns: y itself, or y where y_2 is asked for."""
+    found = {name: name if name in available else _array_of(name) for name in columns.wanted}
+    if not set(found.values()) <= set(available):
+        check_columns(available, columns, source)
+    return set(found.values())
+
+
+def _array_of(name: str) -> str:
+    match = _ONE_COLUMN.fullmatch(name)
+    return match.group(1) if match else name
+
+
+def _matrices(arrays: Arrays, names: Sequence[str], source: str) -> dict[str, FloatArray]:
+    return {name: as_matrix(_column(arrays, name, source), f"values of {name!r}", source) for name in names}
+
+
+def _column(arrays: Arrays, name: str, source: str) -> Any:
+    """Return the array of that name, or the column that the number at its end means."""
+    if name in arrays:
+        return arrays[name]
+    array, number = _array_of(name), int(name.rpartition("_")[2])
+    values = np.asarray(arrays[array])
+    if values.ndim != 2 or number > values.shape[1]:
+        raise KoopsieveError(f"{source} has no {name!r}: {array!r} there has shape {values.shape}.")
+    return values[:, number - 1]
 
 
 def _expand(matrices: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -103,17 +145,25 @@ def _per_sample(values: Any, name: str, rows: int, source: str) -> Any:
 def _mat5_arrays(path: Path, columns: Columns) -> Arrays:
     from scipy import io
 
-    check_columns([name for name, _, _ in io.whosmat(path)], columns, str(path))
-    contents = io.loadmat(path, variable_names=columns.wanted)
-    return {name: contents[name] for name in columns.wanted}
+    shapes = {name: shape for name, shape, _ in io.whosmat(path)}
+    needed = _needed(list(shapes), columns, str(path))
+    check_unpacked(path, sum(_bytes(shapes[name]) for name in needed), "Save the arrays uncompressed.")
+    contents = io.loadmat(path, variable_names=list(needed))
+    return {name: contents[name] for name in needed}
 
 
 def _hdf5_arrays(path: Path, columns: Columns) -> Arrays:
     import h5py
 
     with h5py.File(path, "r") as file:
-        check_columns([name for name in file if not name.startswith("#")], columns, str(path))
-        for name in columns.wanted:
+        needed = _needed([name for name in file if not name.startswith("#")], columns, str(path))
+        for name in needed:
             if not isinstance(file[name], h5py.Dataset):
                 raise KoopsieveError(f"{name!r} of {path} is a structure, not an array. Save its fields as arrays.")
-        return {name: file[name][()].T for name in columns.wanted}  # MATLAB stores columns first
+        unpacked = sum(_bytes(file[name].shape or (0,)) for name in needed)
+        check_unpacked(path, unpacked, "Save the arrays uncompressed.")
+        return {name: file[name][()].T for name in needed}  # MATLAB stores columns first
+
+
+def _bytes(shape: Sequence[int]) -> int:
+    return 8 * int(np.prod(shape, dtype=object))

@@ -7,7 +7,7 @@ Parquet or named arrays, so a table may as well be one batch of a larger set.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from koopsieve._types import FloatArray, KoopsieveError
@@ -18,6 +18,9 @@ from koopsieve.data.signals import check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+WHOLE_FRAME = "the frame"  # how a single frame is called
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,11 @@ class Columns:
         return columns
 
     @property
+    def samples(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The columns of states and those of inputs."""
+        return self.states, self.inputs
+
+    @property
     def marks(self) -> tuple[str, ...]:
         """The columns that place a row: episode and time, as far as given."""
         return tuple(name for name in (self.episode, self.time) if name is not None)
@@ -51,28 +59,7 @@ class Columns:
         return tuple(dict.fromkeys((*self.states, *self.inputs, *self.marks)))
 
 
-def as_table(frame: Any, columns: Columns) -> pa.Table:
-    """Return the wanted columns of a pandas or polars frame, or of anything with the Arrow interface."""
-    import pyarrow as pa
-
-    try:
-        narrow = not isinstance(frame, pa.Table | pa.RecordBatch) and not hasattr(frame, "collect")
-        names = list(getattr(frame, "columns", ())) if narrow else []
-        if names:  # a column that nobody asked for need not be convertible
-            frame = frame[[name for name in names if str(name) in columns.wanted]]
-        table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else pa.table(frame)
-    except TypeError as error:
-        raise KoopsieveError(
-            f"A frame must be a pandas or polars DataFrame, or have the Arrow interface. Got {type(frame).__name__}. "
-            "Collect or compute a lazy frame first; for arrays use from_arrays, for paths from_file."
-        ) from error
-    except (pa.ArrowException, ValueError) as error:
-        raise KoopsieveError(f"The frame could not be read: {error}. Expected columns of real numbers.") from error
-    check_columns([*map(str, names), *table.column_names], columns)
-    return table
-
-
-def check_columns(available: Sequence[str], columns: Columns, source: str = "the frame") -> None:
+def check_columns(available: Sequence[str], columns: Columns, source: str = WHOLE_FRAME) -> None:
     """Refuse wanted columns that are not there, and say which there are."""
     missing = [name for name in columns.wanted if name not in available]
     if missing:
@@ -80,23 +67,57 @@ def check_columns(available: Sequence[str], columns: Columns, source: str = "the
         raise KoopsieveError(f"Not in {source}: {', '.join(map(repr, missing))}. The columns there are: {there}.")
 
 
-def episodes_from_table(table: pa.Table, columns: Columns, source: str = "the frame") -> list[Episode]:
-    """Return the episodes of a table, rows in the order they have there.
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A table with the wanted columns, how to call it in messages, and what is to be told about how it was read."""
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Has all wanted columns. Null and NaN mark missing samples.
-    columns : Columns
-        Without an episode column the table is one episode.
-    source : str
-        How to call the table in messages.
+    source: str
+    table: pa.Table
+    columns: Columns
+    notes: tuple[str, ...] = ()
+
+
+def episodes_from_tables(loaded: Sequence[Loaded]) -> list[Episode]:
+    """Return the episodes of all tables, in order.
+
+    Without an episode column each table is one episode; with one, no episode may be in two tables.
     """
+    first = loaded[0]
+    for one in loaded:
+        if one.columns != first.columns:
+            raise KoopsieveError(
+                f"All files must have the same columns. Expected {[*first.columns.wanted]} as in {first.source}, "
+                f"got {[*one.columns.wanted]} in {one.source}."
+            )
+    episodes = [(one.source, _episodes_from_table(one)) for one in loaded]
+    if first.columns.episode is None or (len(loaded) == 1 and first.source == WHOLE_FRAME):
+        return [episode for _, here in episodes for episode in here]
+    return _named_by_source(episodes)
+
+
+def _episodes_from_table(loaded: Loaded) -> list[Episode]:
+    """Return the episodes of a table, rows in the order they have there; null and NaN mark missing samples."""
+    table, columns, source = loaded.table, loaded.columns, loaded.source
     _check_table(table, columns, source)
     clock = Clock() if columns.time is None else clock_of(table, columns.time)
     runs = list(runs_of(table, columns, clock, source))
     _refuse_torn(runs, columns.episode, source)
-    return [make_episode(run.label, run.states, run.inputs, run.times, clock) for run in runs]
+    return [make_episode(run.label, run.states, run.inputs, run.times, run.first, clock) for run in runs]
+
+
+def _named_by_source(found: Sequence[tuple[str, Sequence[Episode]]]) -> list[Episode]:
+    """Return all episodes with their table in the label, and refuse one that is in two tables."""
+    home: dict[str, str] = {}
+    for source, episodes in found:
+        for episode in episodes:
+            if home.setdefault(episode.label, source) != source:
+                raise KoopsieveError(
+                    f"{episode.label} is in two files, {home[episode.label]} and {source}. Give every episode a name "
+                    "of its own, or leave episode= out so that every file is one episode."
+                )
+    return [
+        replace(episode, label=f"{episode.label} of {source}") for source, episodes in found for episode in episodes
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,14 @@ from koopsieve.data.streaming.places import Places
 
 @dataclass(frozen=True)
 class Span:
-    """Samples start … stop−1 of an array, and context up to `last`−1; `label` names its episode."""
+    """Samples start … stop−1 of an array, and context up to `last`−1.
+
+    `label` names the episode, and `first_row` is the row that the array begins with there.
+    """
 
     array: int
     label: str
+    first_row: int
     start: int
     stop: int
     last: int
@@ -35,9 +39,12 @@ class Arrays:
     spans: tuple[Span, ...]
 
     @classmethod
-    def whole(cls, states: Sequence[Any], inputs: Sequence[Any]) -> Arrays:
-        """Return the origin of all episodes."""
-        spans = tuple(Span(i, f"episode {i}", 0, x.shape[0], x.shape[0]) for i, x in enumerate(states))
+    def whole(
+        cls, states: Sequence[Any], inputs: Sequence[Any], places: Sequence[tuple[str, int]] | None = None
+    ) -> Arrays:
+        """Return the origin of all episodes, each called by its number, or as `places` says: label and first row."""
+        named = [(f"episode {i}", 0) for i in range(len(states))] if places is None else places
+        spans = tuple(Span(i, *named[i], 0, x.shape[0], x.shape[0]) for i, x in enumerate(states))
         return cls(tuple(states), tuple(inputs), spans)
 
     @property
@@ -55,7 +62,7 @@ class Arrays:
             for a in range(first, end, rows):
                 b = min(a + rows, end)
                 x, u = _read(self.states[span.array], a, b, span), _read(self.inputs[span.array], a, b, span)
-                yield Block(x, u, Places.of(span.label, a, b - a), answered)
+                yield Block(x, u, Places.of(span.label, span.first_row + a, b - a), answered)
 
     def parts(self, count: int, reach: int) -> Sequence[Arrays]:
         """Divide by samples, in the middle of episodes where need be."""

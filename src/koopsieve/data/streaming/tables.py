@@ -16,10 +16,10 @@ import numpy as np
 from koopsieve._types import KoopsieveError
 from koopsieve.data.clock import Clock
 from koopsieve.data.reading.tables import Columns, Run, runs_of
+from koopsieve.data.repair.times import uneven_steps
 from koopsieve.data.streaming.blocks import Block, Piece
 from koopsieve.data.streaming.chunks import refuse_return
 from koopsieve.data.streaming.places import Places
-from koopsieve.data.times import uneven_steps
 
 if TYPE_CHECKING:
     import pyarrow as pa

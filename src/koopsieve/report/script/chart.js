@@ -79,6 +79,8 @@ function chart(host, build) {
     svg(svg(picture, "clipPath", { id: clip }), "rect", { x: frame.left - 5, y: frame.top - 6, width: frame.right - frame.left + 10, height: frame.bottom - frame.top + 12 });
     const plot = svg(picture, "g", { "clip-path": `url(#${clip})`, class: "plot" });
     drawGuides(plot, spec, x, y, frame);
+    let lost = 0;
+    for (const one of spec.series) one.level = one.dots && [...one.y].some((v) => v >= CEILING) ? lost++ : 0;  // marks of those that diverged, one beside the other
     for (const one of spec.series.slice().sort((a, b) => (a.front ? 1 : 0) - (b.front ? 1 : 0))) drawSeries(plot, one, spec, x, y, frame);
     if (spec.marker !== undefined) svg(plot, "line", { class: "marker", x1: x(spec.marker), x2: x(spec.marker), y1: frame.top, y2: frame.bottom });
     pointAt(picture, spec, x, W);
@@ -175,7 +177,7 @@ function drawDots(plot, s, spec, x, y, frame) {
     if (Number.isNaN(v)) return;
     const at = x(s.x[i]);
     if (v >= CEILING) {
-      const mark = svg(plot, "path", { class: "diverged", d: `M${at - 6} ${frame.top + 9}l6 -10l6 10z`, fill: s.color });
+      const mark = svg(plot, "path", { class: "diverged", d: `M${at - 6 - 12 * s.level} ${frame.top + 9}l6 -10l6 10z`, fill: s.color });
       svg(mark, "title", {}, `${s.name}: diverged`);
     } else if (v > 0) {
       svg(plot, "circle", { cx: at, cy: y(v), r: s.ring ? 8 : 3.5, fill: s.ring ? "none" : s.hollow ? "var(--paper)" : s.color, stroke: s.color, "stroke-width": s.ring ? 2 : 1.5 });

@@ -20,7 +20,15 @@ from koopsieve.regression import TriangularFactor
 from koopsieve.regression.statistics import SomeTargets
 from koopsieve.sieve.forms.search import FormSearch, Outcome, Task
 from koopsieve.sieve.path import PathPoint, SievePath, chosen_point
-from koopsieve.sieve.simulation import DelayLine, Point, Reprojected, SimulationProblem, SimulationSieve, box_around
+from koopsieve.sieve.simulation import (
+    DelayLine,
+    FitStatus,
+    Point,
+    Reprojected,
+    SimulationProblem,
+    SimulationSieve,
+    box_around,
+)
 from koopsieve.sieve.simulation.one_step import one_step_theta
 from koopsieve.sieve.simulation.windows import Episode
 
@@ -65,7 +73,7 @@ class ReprojectedSearch(FormSearch):
             statistics=_statistics(both.problem.one_step, phi),
             kept=small,
             explanation=self.explain.identify(small),
-            status=final.status.value,
+            status="" if final.status is FitStatus.SETTLED else final.status.value,
         )
 
     def _sieve(self, task: Task) -> SimulationSieve:

@@ -1,0 +1,166 @@
+"""Delimited text: the line of names, the separator, the decimal mark and a row of units are found out, and told.
+
+Loggers write comments before the names and units after them, semicolons and decimal commas. The wanted names say which
+line holds the names and what separates them; nothing else is guessed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from koopsieve.data.reading.tables import Columns, Loaded, check_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_COMMENT_MARKS = "#%"
+_INSPECTED_BYTES = 256 * 2**10  # bytes at the start of a file that the dialect is found from
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_MISSING = {"", "na", "n/a", "nan", "null", "none", "-nan", "#n/a"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file of delimited text is written.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of all columns.
+    skipped : int
+        Lines before the names.
+    units : bool
+        Whether the line after the names holds units.
+    separator, decimal, encoding : str
+    """
+
+    names: tuple[str, ...]
+    skipped: int = 0
+    units: bool = False
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf8"
+
+    def notes(self, path: Path) -> tuple[str, ...]:
+        """Say what is not as usual."""
+        said = []
+        if self.separator != ",":
+            said.append(f"columns separated by {SEPARATORS[self.separator]}")
+        if self.decimal != ".":
+            said.append("decimal commas")
+        if self.skipped:
+            said.append(f"{self.skipped} line{'s'[: self.skipped != 1]} before the names skipped")
+        if self.units:
+            said.append("a row of units skipped")
+        return (f"{path.name}: {', '.join(said)}.",) if said else ()
+
+
+def read_csv(path: Path, columns: Columns) -> Loaded:
+    """Read delimited text with a line of column names."""
+    from pyarrow import csv as arrow_csv
+
+    dialect = dialect_of(path, columns)
+    check_columns(dialect.names, columns, str(path))
+    table = arrow_csv.read_csv(
+        path,
+        read_options=arrow_csv.ReadOptions(
+            skip_rows=dialect.skipped + 1 + dialect.units,
+            column_names=[f"column {i}" for i in range(len(dialect.names))],
+            encoding=dialect.encoding,
+        ),
+        parse_options=arrow_csv.ParseOptions(delimiter=dialect.separator),
+        convert_options=arrow_csv.ConvertOptions(decimal_point=dialect.decimal),
+    )
+    return Loaded(str(path), _wanted(table, dialect.names, columns), columns, dialect.notes(path))
+
+
+def dialect_of(path: Path, columns: Columns) -> Dialect:
+    """Find out how a file is written from its first lines and the wanted names."""
+    with path.open("rb") as stream:
+        start = stream.read(_INSPECTED_BYTES)
+    encoding = _encoding(start)
+    whole = path.stat().st_size <= len(start)
+    lines = re.split(r"\r\n|\n|\r", start.decode(encoding, errors="replace"))
+    lines = lines if whole else lines[:-1]  # the last one may be torn
+    skipped, separator, names = _name_line(lines, columns)
+    rows = [row for row in (_fields(line, separator) for line in lines[skipped + 1 :] if line.strip()) if row]
+    held = [names.index(name) for name in (*columns.states, *columns.inputs) if name in names]
+    return Dialect(
+        tuple(names),
+        skipped,
+        _is_units(rows, held),
+        separator,
+        _decimal(rows, separator),
+        "utf8" if encoding == "utf-8-sig" else encoding,
+    )
+
+
+def _name_line(lines: Sequence[str], columns: Columns) -> tuple[int, str, list[str]]:
+    """Return the number of the line that holds the wanted names, the separator, and all names.
+
+    If there is none, the first line that is no comment: the error about missing columns then lists what it holds.
+    """
+    for number, line in enumerate(lines):
+        for separator, names in _splits(line):
+            if set(columns.wanted) <= set(names):
+                return number, separator, names
+    plain = (number for number, line in enumerate(lines) if line.strip() and line.lstrip()[0] not in _COMMENT_MARKS)
+    number = next(plain, 0)
+    separator, names = max(_splits(lines[number] if lines else ""), key=lambda split: len(split[1]))
+    return number, separator, names
+
+
+def _splits(line: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the fields of a line for every separator; a comment mark before them is no part of the first."""
+    text = line.lstrip("\ufeff")
+    bare = text.lstrip().lstrip(_COMMENT_MARKS) if text.lstrip()[:1] in _COMMENT_MARKS else text
+    for candidate in dict.fromkeys((text, bare)):
+        for separator in SEPARATORS:
+            yield separator, _fields(candidate, separator)
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    return [field.strip() for field in next(csv.reader([line], delimiter=separator), [])]
+
+
+def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
+    """Return the decimal mark: a comma where numbers are written with one and none with a point."""
+    if separator == ",":
+        return "."
+    fields = [field for row in rows for field in row if _NUMBER.fullmatch(field)]
+    commas = any(_DECIMAL_COMMA.fullmatch(field) for field in fields)
+    return "," if commas and not any("." in field for field in fields) else "."
+
+
+def _is_units(rows: Sequence[Sequence[str]], held: Sequence[int]) -> bool:
+    """Tell whether the first row holds words where the second holds numbers, in the columns of samples."""
+    if len(rows) < 2 or len(rows[0]) <= max(held, default=0) or len(rows[1]) <= max(held, default=0):
+        return False
+    first, second = ([row[i] for i in held] for row in rows[:2])
+    words = [field for field in first if field.lower() not in _MISSING and not _NUMBER.fullmatch(field)]
+    numbers = [field for field in first if _NUMBER.fullmatch(field)]
+    return bool(words) and not numbers and any(_NUMBER.fullmatch(field) for field in second)
+
+
+def _encoding(start: bytes) -> str:
+    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if start.startswith(mark):
+            return encoding
+    try:
+        codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def _wanted(table: pa.Table, names: Sequence[str], columns: Columns) -> pa.Table:
+    kept = [i for i, name in enumerate(names) if name in columns.wanted]
+    return table.select(kept).rename_columns([names[i] for i in kept])

@@ -1,0 +1,108 @@
+"""The C header: sizes, names and the functions, with what each takes and gives."""
+
+from __future__ import annotations
+
+from koopsieve.data import Signals
+from koopsieve.export.c.sizes import Sizes
+from koopsieve.export.c.text import comment, identifiers, number, string
+from koopsieve.export.protocols import Predictor
+
+
+def header(model: Predictor, sizes: Sizes, name: str) -> str:
+    """Return the header file."""
+    guard, signals = name.upper(), model.signals
+    return f"""/* A {model.form} model of {comment(", ".join(signals.outputs))}, written by koopsieve.
+ *
+ * C99 without dependencies and without allocation. All arrays are the caller's, rows one after the other; no array
+ * may overlap another one in the same call. "carried" is what the model carries from step to step: {_carried(model)}.
+ * {_timing(signals)}
+ */
+#ifndef {guard}_H
+#define {guard}_H
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+#define {guard}_OUTPUTS {sizes.outputs}
+#define {guard}_INPUTS {sizes.inputs}
+#define {guard}_STATES {sizes.states} /* outputs and their delayed copies, then delayed inputs */
+#define {guard}_OBSERVABLES {sizes.observables}
+#define {guard}_CARRIED {sizes.carried}
+#define {guard}_HISTORY {signals.embedding.history} /* rows of measured outputs that a prediction starts from */
+#define {guard}_SAMPLE_TIME {number(signals.dt)}
+
+{_places(guard, "OUTPUT", signals.outputs)}{_places(guard, "INPUT", signals.inputs)}
+{_declarations(name, guard, sizes, signals)}
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def names_source(signals: Signals, name: str) -> str:
+    """Return the definitions of the names' tables, in the source file."""
+    tables = [f"\nconst char *const {name}_output_names[] = {{{_strings(signals.outputs)}}};\n"]
+    if signals.inputs:
+        tables.append(f"const char *const {name}_input_names[] = {{{_strings(signals.inputs)}}};\n")
+    return "".join(tables)
+
+
+def _strings(names: tuple[str, ...]) -> str:
+    return ", ".join(map(string, names))
+
+
+def _carried(model: Predictor) -> str:
+    return "the state itself" if model.form == "reprojected" else "the observables"
+
+
+def _timing(signals: Signals) -> str:
+    if not signals.inputs:
+        return "The model has no inputs; pass any pointer, it is not used."
+    if signals.embedding.ahead:
+        return "The input of a step from k to k+1 is the one sampled at k+1."
+    return "The input of a step from k to k+1 is the one that is held from k on."
+
+
+def _places(guard: str, kind: str, names: tuple[str, ...]) -> str:
+    plain = identifiers(names)
+    return "".join(
+        f"#define {guard}_{kind}_{short.upper()} {i} /* {comment(full)} */\n"
+        for i, (short, full) in enumerate(zip(plain, names, strict=True))
+    )
+
+
+def _declarations(name: str, guard: str, sizes: Sizes, signals: Signals) -> str:
+    along = signals.embedding.history - 1 + signals.embedding.ahead
+    inputs = f"extern const char *const {name}_input_names[];\n" if sizes.inputs else ""
+    return f"""extern const char *const {name}_output_names[];
+{inputs}
+/* Evaluate the observables (OBSERVABLES) of a state (STATES). */
+void {name}_lift(const double *state, double *observables);
+
+/* Make the state (STATES) of HISTORY rows of measured outputs, the newest last, and of the inputs ({along} rows) from
+ * the oldest of these rows on; inputs are used only where the state holds past inputs. */
+void {name}_state(const double *outputs, const double *inputs, double *state);
+
+/* Move the state on by one sample: the new outputs, and the input of the step that led to them. */
+void {name}_shift(double *state, const double *output, const double *input);
+
+/* Begin a prediction: what is carried (CARRIED), from a state. */
+void {name}_start(const double *state, double *carried);
+
+/* Go one step: what is carried next, under the input of this step (INPUTS). */
+void {name}_step(const double *carried, const double *input, double *next);
+
+/* Read the outputs (OUTPUTS) in what is carried. */
+void {name}_read(const double *carried, double *output);
+
+/* Describe one step around a point: next = a * carried + b * input + offset, a (CARRIED x CARRIED),
+ * b (CARRIED x INPUTS). */
+void {name}_linearise(const double *carried, const double *input, double *a, double *b, double *offset);
+
+/* Run freely along a record: the first HISTORY rows of outputs as measured, a row of inputs per sample; gives the
+ * samples - HISTORY rows of outputs that follow. */
+void {name}_simulate(const double *outputs, const double *inputs, int samples, double *simulated);
+"""

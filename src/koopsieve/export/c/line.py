@@ -1,0 +1,80 @@
+"""C of the delay line: the state from raw rows, the shift by one sample, and a free run along a record."""
+
+from __future__ import annotations
+
+from koopsieve.data import Signals
+from koopsieve.export.c.sizes import Sizes, calls, unused
+from koopsieve.export.protocols import Predictor
+
+
+def lift_source(model: Predictor, name: str) -> str:
+    """Return the function that evaluates the observables."""
+    lines = "".join(
+        f"    {f}(state, observables + {at});\n" for f, at in calls(model.dictionary.families, "observables")
+    )
+    return f"""
+void {name}_lift(const double *state, double *observables)
+{{
+{lines or unused("state", "observables")}}}
+"""
+
+
+def line_source(signals: Signals, sizes: Sizes, name: str) -> str:
+    """Return the functions state and shift."""
+    return _state(signals, sizes, name) + _shift(signals, sizes, name)
+
+
+def _state(signals: Signals, sizes: Sizes, name: str) -> str:
+    embedding, n, width = signals.embedding, sizes.outputs, sizes.inputs
+    last = embedding.history - 1
+    past = f"""    for (int delay = 0; delay <= {embedding.state_delays}; delay++)
+        for (int i = 0; i < {n}; i++)
+            state[delay * {n} + i] = outputs[({last} - delay) * {n} + i];
+"""
+    first = n * (embedding.state_delays + 1)
+    past_inputs = f"""    for (int delay = 1; delay <= {embedding.input_delays}; delay++)
+        for (int i = 0; i < {width}; i++)
+            state[{first} + (delay - 1) * {width} + i] = inputs[({last + embedding.ahead} - delay) * {width} + i];
+"""
+    return f"""
+void {name}_state(const double *outputs, const double *inputs, double *state)
+{{
+{past}{past_inputs if embedding.input_delays else unused("inputs")}}}
+"""
+
+
+def _shift(signals: Signals, sizes: Sizes, name: str) -> str:
+    embedding, n, width = signals.embedding, sizes.outputs, sizes.inputs
+    split = n * (1 + embedding.state_delays)
+    moved = f"    for (int i = {split - 1}; i >= {n}; i--)\n        state[i] = state[i - {n}];\n"
+    moved_inputs = f"""    for (int i = {sizes.states - 1}; i >= {split + width}; i--)
+        state[i] = state[i - {width}];
+    for (int i = 0; i < {width}; i++)
+        state[{split} + i] = input[i];
+"""
+    return f"""
+void {name}_shift(double *state, const double *output, const double *input)
+{{
+{moved if embedding.state_delays else ""}    for (int i = 0; i < {n}; i++)
+        state[i] = output[i];
+{moved_inputs if embedding.input_delays else unused("input")}}}
+"""
+
+
+def simulate_source(signals: Signals, sizes: Sizes, name: str) -> str:
+    """Return the function that runs the model freely along a record."""
+    embedding = signals.embedding
+    first = embedding.history - 1 + embedding.ahead
+    acting = f"inputs + (k + {first}) * {sizes.inputs}" if sizes.inputs else "inputs"
+    return f"""
+void {name}_simulate(const double *outputs, const double *inputs, int samples, double *simulated)
+{{
+    double state[{sizes.states}], carried[2][{sizes.carried}];
+    {name}_state(outputs, inputs, state);
+    {name}_start(state, carried[0]);
+    for (int k = 0; k < samples - {embedding.history}; k++) {{
+        {name}_step(carried[k % 2], {acting}, carried[(k + 1) % 2]);
+        {name}_read(carried[(k + 1) % 2], simulated + k * {sizes.outputs});
+    }}
+}}
+"""

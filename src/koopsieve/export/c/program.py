@@ -1,0 +1,101 @@
+"""The test program and the Makefile that come with a model in C."""
+
+from __future__ import annotations
+
+from koopsieve._types import FloatArray
+from koopsieve.export.c.sizes import Sizes
+from koopsieve.export.c.text import number, table
+from koopsieve.export.c.vectors import POINTS, RUN, Expected, Vectors
+
+TOLERANCE = 1e-12  # of the largest sum behind a value
+
+
+def checking_program(vectors: Vectors, sizes: Sizes, history: int, name: str) -> str:
+    """Return a program that says how far the compiled model is from Python, and fails if it is too far."""
+    linear = sizes.carried * (sizes.carried + sizes.inputs + 1)
+    samples = history + RUN
+    return f"""/* Compares {name}.c with what Python computed. Written by koopsieve. */
+#include <math.h>
+#include <stdio.h>
+
+#include "{name}.h"
+
+{_tables(vectors)}
+static int check(const char *what, const double *found, const double *expected, int count, double size)
+{{
+    double largest = 0.0;
+    for (int i = 0; i < count; i++) {{
+        const double difference = fabs(found[i] - expected[i]);
+        if (!(difference <= largest)) /* nan counts as larger */
+            largest = difference;
+    }}
+    const int good = largest <= {number(TOLERANCE)} * size;
+    printf("%-10s largest relative difference %.1e %s\\n", what, size > 0.0 ? largest / size : largest,
+           good ? "ok" : "TOO LARGE");
+    return good ? 0 : 1;
+}}
+
+int main(void)
+{{
+    static double lifted[{max(POINTS * sizes.observables, 1)}], next[{POINTS * sizes.carried}];
+    static double linearised[{POINTS * linear}], simulated[{RUN * sizes.outputs}];
+    int failures = 0;
+    for (int i = 0; i < {POINTS}; i++) {{
+        double carried[{sizes.carried}];
+        double *matrices = linearised + i * {linear};
+        {name}_lift(states + i * {sizes.states}, lifted + i * {sizes.observables});
+        {name}_start(states + i * {sizes.states}, carried);
+        {name}_step(carried, inputs + i * {sizes.inputs}, next + i * {sizes.carried});
+        {name}_linearise(carried, inputs + i * {sizes.inputs}, matrices, matrices + {sizes.carried**2},
+            matrices + {sizes.carried * (sizes.carried + sizes.inputs)});
+    }}
+    {name}_simulate(outputs, record, {samples}, simulated);
+{_check("lift", "lifted", vectors.lift)}{_check("step", "next", vectors.step)}{
+        _check("linearise", "linearised", vectors.linearise)
+    }{_check("simulate", "simulated", vectors.simulate)}    return failures;
+}}
+"""
+
+
+def makefile(name: str) -> str:
+    """Return a Makefile that compiles and runs the test program."""
+    return f"""# make: compile the model and compare it with what Python computed. Written by koopsieve.
+CC ?= cc
+CFLAGS ?= -std=c99 -O2 -Wall -Wextra -Werror -pedantic
+
+.PHONY: test clean
+test: {name}_test
+\t./{name}_test
+
+{name}_test: {name}_test.c {name}.c {name}.h
+\t$(CC) $(CFLAGS) -o $@ {name}_test.c {name}.c -lm
+
+clean:
+\trm -f {name}_test
+"""
+
+
+def _tables(vectors: Vectors) -> str:
+    return "".join(
+        [
+            _flat("states", vectors.states),
+            _flat("inputs", vectors.inputs),
+            _flat("outputs", vectors.outputs),
+            _flat("record", vectors.record_inputs),
+            _flat("lift_expected", vectors.lift.values),
+            _flat("step_expected", vectors.step.values),
+            _flat("linearise_expected", vectors.linearise.values),
+            _flat("simulate_expected", vectors.simulate.values),
+        ]
+    )
+
+
+def _flat(name: str, values: FloatArray) -> str:
+    """Return a table of one dimension, of at least one number: C has no empty ones."""
+    flat = values.ravel()
+    return table(name, flat) if flat.size else f"static const double {name}[1] = {{0.0}};\n"
+
+
+def _check(what: str, found: str, expected: Expected) -> str:
+    count = expected.values.size
+    return f'    failures += check("{what}", {found}, {what}_expected, {count}, {number(expected.size)});\n'

@@ -1,0 +1,107 @@
+"""Noise covariances for a Kalman filter, from the statistics that the model was identified from.
+
+A one-step residual holds noise of the plant and measurement noise of two samples. What tells them apart is how residual
+variance grows with the number of steps ahead: the plant's noise adds up, measurement noise does not. The line through
+the residual variances at the first horizons, continued to zero steps, leaves twice the measurement variance (see
+docs/control.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from koopsieve._types import FloatArray
+from koopsieve.export.protocols import Predictor, carried_names
+
+FURTHEST = 5  # steps ahead that count for the line
+LEAST = 0.01  # share of the one-step variance that is always left to either noise, so that a filter stays awake
+
+
+class Factor(Protocol):
+    """A compressed regression."""
+
+    @property
+    def leftover(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def rows(self) -> float: ...  # noqa: D102
+
+
+class Ahead(Protocol):
+    """Compressed regressions of the outputs several steps ahead."""
+
+    @property
+    def horizons(self) -> tuple[int, ...]: ...  # noqa: D102
+    def at(self, horizon: int) -> Factor: ...  # noqa: D102
+
+
+class Statistics(Protocol):
+    """What is needed of `koopsieve.RegressionStatistics`."""
+
+    @property
+    def factor(self) -> Factor: ...  # noqa: D102
+    @property
+    def observables(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def ahead(self) -> Ahead | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """Variances of independent noises.
+
+    Parameters
+    ----------
+    process : array, shape (size,)
+        Added to what the model carries, per step.
+    measurement : array, shape (n_outputs,)
+        Added to the measured outputs.
+    """
+
+    process: FloatArray
+    measurement: FloatArray
+
+
+def noise_of(model: Predictor, statistics: Statistics) -> Noise:
+    """Return the noises that the residuals of least squares show.
+
+    Without horizons in the statistics, half of the one-step residual counts as measurement noise.
+
+    Parameters
+    ----------
+    model : Model
+    statistics : RegressionStatistics
+        Of the model's observables; those compressed with `horizons` that begin 1, 2, 3 tell the noises apart best.
+    """
+    variance = _variances(statistics)
+    outputs = np.array([variance[name] for name in model.signals.outputs])
+    shared = _measured_share(statistics, model.signals.outputs)
+    process = {name: (1 - shared[i]) * outputs[i] for i, name in enumerate(model.signals.outputs)}
+    others = float(np.mean(1 - shared))
+    copies = set(model.signals.state_names[len(model.signals.outputs) :])
+    carried = [
+        0.0 if name in copies else process.get(name, others * variance.get(name, 0.0)) for name in carried_names(model)
+    ]
+    return Noise(np.array(carried), np.maximum(0.5 * shared * outputs, np.finfo(float).tiny))
+
+
+def _variances(statistics: Statistics) -> dict[str, float]:
+    """Return the variance of the one-step residual of every observable."""
+    values = statistics.factor.leftover / max(statistics.factor.rows, 1.0)
+    return dict(zip(statistics.observables, values.tolist(), strict=True))
+
+
+def _measured_share(statistics: Statistics, outputs: tuple[str, ...]) -> FloatArray:
+    """Return which share of the one-step variance of each output is measurement noise of two samples."""
+    ahead = statistics.ahead
+    near = [] if ahead is None else [h for h in ahead.horizons if h <= FURTHEST]
+    if ahead is None or 1 not in near or len(near) < 2:
+        return np.full(len(outputs), 0.5)
+    found = [ahead.at(h) for h in near]
+    variance = np.stack([one.leftover / max(one.rows, 1.0) for one in found])
+    line = np.stack([np.ones(len(near)), near], axis=1)
+    intercept = np.linalg.lstsq(line, variance, rcond=None)[0][0]
+    share: FloatArray = np.clip(intercept / np.maximum(variance[0], 1e-300), LEAST, 1 - LEAST)
+    return share

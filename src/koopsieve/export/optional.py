@@ -1,0 +1,33 @@
+"""Packages that only some exports need: imported where they are used, named with their command where they are not."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from koopsieve._types import KoopsieveError
+
+
+def needed(module: str, by: str, extra: str) -> Any:
+    """Import a module, or say which command installs it.
+
+    Parameters
+    ----------
+    module : str
+        What to import.
+    by : str
+        What asks for it, as a user wrote it.
+    extra : str
+        The extra of koopsieve that brings it.
+
+    Raises
+    ------
+    KoopsieveError
+        If it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise KoopsieveError(
+            f"{by} needs {module}, which is not installed. Install it with: pip install 'koopsieve[{extra}]'"
+        ) from error

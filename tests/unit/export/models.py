@@ -1,0 +1,66 @@
+"""Models of a pendulum in every form and with every timing, for the tests of exports."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from koopsieve.data import Embedding
+from koopsieve.data.delays import embedded
+from koopsieve.dictionary import (
+    Constant,
+    Fourier,
+    Inputs,
+    Monomials,
+    PeriodicSquaredExponential,
+    RandomFourier,
+    SquaredExponential,
+    States,
+)
+from koopsieve.model import BilinearModel, LiftedModel, ReprojectedModel
+from tests.reference.pendulum import simulate_pendulum
+
+NO_DELAYS = Embedding()
+FORMS = ("linear", "bilinear", "reprojected")
+EMBEDDINGS = (NO_DELAYS, Embedding(2, 0), Embedding(1, 2), Embedding(0, 2, "k+1"), Embedding(inputs_at="k+1"))
+PLAIN = States() + Constant() + Monomials(degree=2)
+EVERY_BLOCK = (
+    States()
+    + Constant()
+    + Monomials(degree=3)
+    + SquaredExponential(4, coefficients=[0.1, 0.4], standardize=True)
+    + PeriodicSquaredExponential(2, coefficients=[0.5], frequencies=[0.3])
+    + Fourier([0.2])
+    + RandomFourier(3)
+    + States() * (SquaredExponential(2, label="q") * Fourier([0.1]))
+)
+EVERY_DRIVE = (
+    Inputs()
+    + SquaredExponential(3, of="states and inputs", label="d")
+    + PeriodicSquaredExponential(2, of="states and inputs", label="e")
+    + Fourier([0.3], of="states and inputs")
+    + Inputs() * RandomFourier(2, label="v")
+    + Inputs() * (Inputs() * SquaredExponential(2, label="s"))
+)
+
+
+def names_of(embedding):
+    return "-".join(map(str, embedding.to_dict().values()))
+
+
+def pendulum_model(form, embedding=NO_DELAYS, recipe=PLAIN, inputs=2, data=None):
+    """A dictionary fitted to a pendulum, with random coefficients small enough for long runs to stay bounded."""
+    data = embedded(simulate_pendulum([160, 90], inputs, seed=4) if data is None else data, embedding)
+    if form == "reprojected" and inputs:
+        recipe = recipe + (EVERY_DRIVE if recipe is EVERY_BLOCK else Inputs())
+    phi = recipe.fit(data)
+    seen = phi.bilinear() if form == "bilinear" else phi
+    rng = np.random.default_rng(7)
+    points = np.concatenate(list(data.acted_blocks()))
+    scale = np.abs(seen.evaluate(points)).max(axis=0)
+    coef = 0.5 * rng.normal(size=(len(scale), phi.size)) / scale[:, None] / np.sqrt(len(scale))
+    if form == "reprojected":
+        region = np.stack([points.min(axis=0), points.max(axis=0)])
+        return ReprojectedModel(coef[:, list(phi.outputs)], phi, region)
+    estimate = SimpleNamespace(coef=coef, noise_precision=np.ones(phi.size), regressors=seen.regressors)
+    kind = BilinearModel if form == "bilinear" else LiftedModel
+    return kind.from_estimate(estimate, phi)
