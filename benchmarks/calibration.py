@@ -1,6 +1,6 @@
 """Do the bands hold? Coverage, width and interval score of nominal bands on seven systems and three measured records.
 
-    python benchmarks/calibration.py [--quick] [--data DIR] [--systems NAMES] [--seeds 10] [--level 0.9]
+    python benchmarks/calibration.py [--quick] [--data DIR] [--systems NAMES] [--seeds 10] [--form linear]
 
 Every model comes out of `sift`, with bands calibrated on its validation windows, and is judged on test data. Intervals
 are 95 % of a block bootstrap: seeds are drawn again, and within each the blocks of two of the longest horizon that the
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import pickle
 import time
 import warnings
 from collections import defaultdict
@@ -58,7 +59,7 @@ class Judged:
     seconds: float
 
 
-def judged(case: Case, level: float) -> list[Judged]:
+def judged(case: Case, level: float, form: str) -> list[Judged]:
     """Sift one case and judge its bands on every test record of it."""
     problem, begun = case.problem(), time.perf_counter()
     with warnings.catch_warnings():
@@ -67,10 +68,11 @@ def judged(case: Case, level: float) -> list[Judged]:
         result = sift(
             problem.train,
             problem.recipe,
+            form=form,
             delays=problem.delays,
             horizons=problem.horizons,
             test=first,
-            steps=8,
+            steps=5,
             seed=case.seed,
         )
         parts = split(problem.train, problem.delays, 0.25, first, None, problem.horizons)
@@ -84,6 +86,13 @@ def judged(case: Case, level: float) -> list[Judged]:
 
 def gaussian_bands(result, windows: Trajectories, longest: int) -> dict[str, np.ndarray]:
     """Return standard deviations (steps, outputs) of two Gaussian models of the error."""
+    errors = errors_along(result.path.choice.model, windows, longest).errors
+    found = {"windows": np.sqrt(np.nanmean(errors**2, axis=0))}
+    return found | {"carried": _carried(result, longest) if result.form == "linear" else np.nan * found["windows"]}
+
+
+def _carried(result, longest: int) -> np.ndarray:
+    """Return the deviations of the one-step residual covariance carried through a linear model."""
     model = result.model
     known = result.statistics.select(result.retained)
     L = len(known.observables)
@@ -96,8 +105,7 @@ def gaussian_bands(result, windows: Trajectories, longest: int) -> dict[str, np.
         variance = variance + np.einsum("ij,jk,ik->i", rows, Q, rows)
         carried.append(np.sqrt(variance))
         rows = rows @ model.A
-    errors = errors_along(result.path.choice.model, windows, longest).errors
-    return {"carried": np.array(carried), "windows": np.sqrt(np.nanmean(errors**2, axis=0))}
+    return np.array(carried)
 
 
 def _judge(
@@ -160,14 +168,20 @@ def main() -> None:
     systems = options.systems or (["duffing", "rossler", "silverbox"] if options.quick else [*SIMULATED, *MEASURED])
     todo = list(cases(systems, options.snr, seeds, 8000 if options.quick else options.samples, options.data))
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    found: list[Judged] = []
+    known: dict[Case, list[Judged]] = {}
+    if options.keep and options.keep.exists():
+        known = pickle.loads(options.keep.read_bytes())
+    left = [case for case in todo if case not in known]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.processes, mp_context=context) as pool:
-        for number, done in enumerate(pool.map(partial(judged, level=options.level), todo), start=1):
-            found += done
-            one = done[0]
-            told = f"{one.system}, {one.noise}, seed {one.seed}, {one.seconds:.0f} s"
-            print(f"  {number} of {len(todo)}: {told}", flush=True)
+        results = pool.map(partial(judged, level=options.level, form=options.form), left)
+        for number, (case, done) in enumerate(zip(left, results, strict=True), start=1):
+            known[case] = done
+            told = f"{done[0].system}, {done[0].noise}, seed {case.seed}, {done[0].seconds:.0f} s"
+            print(f"  {number} of {len(left)}: {told}", flush=True)
+            if options.keep:
+                options.keep.write_bytes(pickle.dumps(known))
+    found = [one for case in todo for one in known[case]]
     print(f"\nNominal level {options.level:g}; horizons {', '.join(map(str, HORIZONS))}.")
     for table in (share_table, joint_table, width_table, score_table):
         print("\n" + table(found))
@@ -184,6 +198,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--samples", type=int, default=20_000, help="of each simulated record")
     parser.add_argument("--level", type=float, default=0.9)
+    parser.add_argument("--form", choices=["linear", "bilinear", "reprojected"], default="linear")
+    parser.add_argument("--keep", type=Path, help="keep what was found in this file, and go on from there")
     parser.add_argument("--processes", type=int, default=1)
     return parser.parse_args()
 

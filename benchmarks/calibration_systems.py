@@ -65,7 +65,7 @@ class Case:
         inputs = [part.inputs[0] for part in clean] if clean[0].n_inputs else None
         both = Trajectories.from_arrays([part.states[0] for part in clean], inputs, dt=clean[0].dt)
         noisy = add_noise(both, self.snr_db, rng)  # one level for both: that of one sensor
-        recipe = States() + Constant() + SquaredExponential(60, standardize=True)
+        recipe = States() + Constant() + SquaredExponential(40, standardize=True)
         return Problem(noisy.subset([0]), {"test": noisy.subset([1])}, recipe, Embedding(), HORIZONS)
 
 
@@ -109,7 +109,7 @@ def _silverbox(path: Path) -> Problem:
 
     cut = 40650 + (127400 - 40650) * 3 // 4
     tests = {"test": part(cut, 127400), "arrow": part(100, 40575), "arrow, last 4000": part(36575, 40575)}
-    recipe = States() + Constant() + SquaredExponential(60, standardize=True)
+    recipe = States() + Constant() + SquaredExponential(40, standardize=True)
     return Problem(part(40650, cut), tests, recipe, Embedding(3, 3, "k+1"), HORIZONS)
 
 
@@ -128,7 +128,7 @@ def _circuit(path: Path) -> Problem:
         "swept sine without process noise": part(known["y_test"][1:], known["u_test"][1:]),
     }
     rest = [0, 1, 2, 4, 5, 6, 8, 9]
-    recipe = States() + Constant() + SquaredExponential(60, standardize=True)
+    recipe = States() + Constant() + SquaredExponential(40, standardize=True)
     return Problem(part(known["y_est"][rest], known["u_est"][rest]), tests, recipe, Embedding(12, 12), HORIZONS)
 
 

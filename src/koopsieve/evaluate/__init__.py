@@ -2,7 +2,7 @@
 
 from koopsieve.evaluate.baselines import linear_baseline, persistence
 from koopsieve.evaluate.calibration import calibrate
-from koopsieve.evaluate.coverage import Coverage, coverage, interval_score
+from koopsieve.evaluate.coverage import Coverage, CoverageCurve, coverage, coverage_curve, interval_score
 from koopsieve.evaluate.diagnostics import Diagnostics, diagnose
 from koopsieve.evaluate.free_runs import free_run, simulation_errors
 from koopsieve.evaluate.judgement import Errors, judge, simulation_rmse
@@ -11,12 +11,14 @@ from koopsieve.evaluate.windows import WindowErrors, window_errors
 
 __all__ = [
     "Coverage",
+    "CoverageCurve",
     "Diagnostics",
     "Errors",
     "WindowErrors",
     "add_noise",
     "calibrate",
     "coverage",
+    "coverage_curve",
     "diagnose",
     "free_run",
     "horizon_nmse",

@@ -14,6 +14,8 @@ from koopsieve.evaluate.along import ErrorsAlong, errors_along
 from koopsieve.model import Bands, Model
 from koopsieve.model.rollout import checked_horizons
 
+CURVE_LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coverage(Shown):
@@ -69,10 +71,8 @@ def coverage(model: Model, data: Trajectories, horizons: Sequence[int], level: f
     KoopsieveError
         If the model has no bands that far ahead, or does not fit the data.
     """
-    if model.calibration is None or model.calibration.bands is None:
-        raise KoopsieveError("The model has no bands. Use calibrate(model, held_out_data, horizon=…) first.")
+    bands = _bands_of(model)
     wanted = checked_horizons(horizons, data)
-    bands = model.calibration.bands
     errors = errors_along(model, data, wanted[-1])
     half = bands.around(model.dictionary, errors.states, wanted[-1], level)
     pairs = [(np.abs(errors.errors[rows, h - 1]), half[rows, h - 1]) for h, rows in _reaching(errors, wanted)]
@@ -89,6 +89,44 @@ def coverage(model: Model, data: Trajectories, horizons: Sequence[int], level: f
     )
 
 
+@dataclass(frozen=True, eq=False)
+class CoverageCurve:
+    """Share covered at several levels.
+
+    Parameters
+    ----------
+    levels : tuple of float
+    horizons : tuple of int
+    share : array, shape (levels, len(horizons))
+        Of all windows, averaged over the outputs.
+    """
+
+    levels: tuple[float, ...]
+    horizons: tuple[int, ...]
+    share: FloatArray
+
+
+def coverage_curve(
+    model: Model, data: Trajectories, horizons: Sequence[int], levels: Sequence[float] = CURVE_LEVELS
+) -> CoverageCurve:
+    """Return the share covered at several levels and horizons; see `coverage`.
+
+    Raises
+    ------
+    KoopsieveError
+        If the model has no bands that far ahead, or does not fit the data.
+    """
+    bands = _bands_of(model)
+    wanted = checked_horizons(horizons, data)
+    errors = errors_along(model, data, wanted[-1])
+    share = np.empty((len(levels), len(wanted)))
+    for i, level in enumerate(levels):
+        half = bands.around(model.dictionary, errors.states, wanted[-1], level)
+        for j, (h, rows) in enumerate(_reaching(errors, wanted)):
+            share[i, j] = np.mean(np.abs(errors.errors[rows, h - 1]) <= half[rows, h - 1])
+    return CoverageCurve(tuple(map(float, levels)), wanted, share)
+
+
 def interval_score(errors: FloatArray, half_widths: FloatArray, level: float) -> FloatArray:
     """Return the interval score (Gneiting & Raftery 2007) of absolute errors and symmetric bands; small is good.
 
@@ -101,6 +139,12 @@ def interval_score(errors: FloatArray, half_widths: FloatArray, level: float) ->
         missed = np.maximum(errors - half_widths, 0.0)
     score: FloatArray = 2 * half_widths + 2 / (1 - level) * np.where(np.isnan(missed), 0.0, missed)
     return score
+
+
+def _bands_of(model: Model) -> Bands:
+    if model.calibration is None or model.calibration.bands is None:
+        raise KoopsieveError("The model has no bands. Use calibrate(model, held_out_data, horizon=…) first.")
+    return model.calibration.bands
 
 
 def _reaching(errors: ErrorsAlong, horizons: tuple[int, ...]) -> list[tuple[int, IndexArray]]:

@@ -1,7 +1,7 @@
 """After which starts predictions err more: ridge regression of the logarithm of the error on the observables.
 
 Comes in: errors along held-out windows. Goes out: a `LocalSpread` fitted to all of them, and the scale of each window
-by fits that had not seen it or its neighbours. Where such fits explain next to nothing the scale is one.
+by fits that had not seen it or its neighbours. Where such fits explain next to nothing the scale is one. See (D60).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.along import ErrorsAlong
 from koopsieve.model.interpolate import at_steps
@@ -72,27 +72,28 @@ def _fit(features: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArr
     weights : array, shape (n_outputs, r)
     logs : array, shape (windows, n_outputs)
     """
-    middle = np.median(errors, axis=0)
-    usable = (middle > 0) & np.isfinite(middle) & (len(errors) > FOLDS)
-    unit = np.where(usable, middle, 1.0)
-    target = np.log(np.minimum(errors, _CEILING * unit) + _FLOOR * unit)
+    target, usable = _log_errors(errors)
     slices = np.array_split(np.arange(len(target)), FOLDS)  # consecutive windows, which are alike, in one fold
     folds = [Moments.of(features[rows], target[rows]) for rows in slices]
     whole = sum(folds[1:], start=folds[0])
-    others = [whole - one for one in folds]
-    spread = sum(np.sum((target[rows] - rest.mean) ** 2, axis=0) for rows, rest in zip(slices, others, strict=True))
-    tried = []
-    for ridge in _RIDGES:
-        added = [features[rows] @ rest.weights(ridge) for rows, rest in zip(slices, others, strict=True)]
-        parts = zip(slices, others, added, strict=True)
-        tried.append((sum(np.sum((target[r] - o.mean - a) ** 2, axis=0) for r, o, a in parts), np.concatenate(added)))
-    best = np.argmin([missed for missed, _ in tried], axis=0)
+    unseen = [(rows, whole - one) for rows, one in zip(slices, folds, strict=True)]
+    left = np.concatenate([target[rows] - rest.mean for rows, rest in unseen])
+    fits = [np.concatenate([features[rows] @ rest.weights(ridge) for rows, rest in unseen]) for ridge in _RIDGES]
+    missed = np.array([np.sum((left - fit) ** 2, axis=0) for fit in fits])
+    helps = usable & (missed.min(axis=0) <= (1 - LEAST_GAIN) * np.sum(left**2, axis=0))
     weights, logs = np.zeros((errors.shape[1], features.shape[1])), np.zeros(target.shape)
-    for output, choice in enumerate(best):
-        missed, added = tried[choice]
-        if usable[output] and missed[output] <= (1 - LEAST_GAIN) * spread[output]:
-            weights[output], logs[:, output] = whole.weights(_RIDGES[choice])[:, output], added[:, output]
+    for output in np.flatnonzero(helps):
+        best = int(np.argmin(missed[:, output]))
+        weights[output], logs[:, output] = whole.weights(_RIDGES[best])[:, output], fits[best][:, output]
     return weights, logs
+
+
+def _log_errors(errors: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return the logarithms of errors, none far from the median, and which outputs have enough that are finite."""
+    middle = np.median(errors, axis=0)
+    usable = (middle > 0) & np.isfinite(middle) & (len(errors) > FOLDS)
+    unit = np.where(usable, middle, 1.0)
+    return np.log(np.minimum(errors, _CEILING * unit) + _FLOOR * unit), usable
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from koopsieve._display import Facts, Shown
 from koopsieve._types import KoopsieveError
+from koopsieve.dictionary import Dictionary
 from koopsieve.model.bands import Bands
 from koopsieve.model.certificates import Certificate
 from koopsieve.model.spread import LocalSpread
@@ -36,6 +37,24 @@ class Calibration(Shown):
     bands: Bands | None = None
     support: Support | None = None
     certificate: Certificate | None = None
+
+    def check(self, dictionary: Dictionary) -> None:
+        """Refuse a calibration that is not of a model with this dictionary.
+
+        Raises
+        ------
+        KoopsieveError
+        """
+        bands, support, signals = self.bands, self.support, dictionary.signals
+        outputs, columns = len(signals.outputs), len(signals.state_names) + len(signals.inputs)
+        fits = bands is None or bands.widths.shape[1] == outputs
+        if bands is not None and bands.local is not None:
+            fits &= len(bands.local.center) == dictionary.size and bands.local.weights.shape[1] == outputs
+        if support is not None:
+            fits &= support.region.shape == (2, columns) and support.reach.shape == (2, outputs)
+            fits &= set(support.regressors) <= set(dictionary.regressors)
+        if not fits:
+            raise KoopsieveError("Its calibration belongs to another dictionary.")
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a file must hold: plain values, and arrays."""

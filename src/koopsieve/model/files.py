@@ -57,5 +57,8 @@ def _build(header: dict[str, Any], arrays: Arrays) -> Model:
             raise KoopsieveError(f"Its array {name} should hold 64-bit floats, got {values.dtype}.")
     build: Any = FORMS[header["form"]]
     known = None if header["calibration"] is None else Calibration.from_parts(header["calibration"], found)
-    model: Model = build(dictionary=Dictionary.from_parts(header["dictionary"], parts), calibration=known, **own)
+    dictionary = Dictionary.from_parts(header["dictionary"], parts)
+    if known is not None:
+        known.check(dictionary)
+    model: Model = build(dictionary=dictionary, calibration=known, **own)
     return model

@@ -1,5 +1,6 @@
 """Figures for papers and notebooks: functions of a result and an axes that return the axes."""
 
+from koopsieve.plots.calibration import plot_coverage
 from koopsieve.plots.eigenvalues import plot_eigenvalues
 from koopsieve.plots.error import plot_error_against_horizon
 from koopsieve.plots.figure import new_axes, save_figure
@@ -11,6 +12,7 @@ from koopsieve.plots.summary import plot_summary
 
 __all__ = [
     "new_axes",
+    "plot_coverage",
     "plot_eigenvalues",
     "plot_error_against_horizon",
     "plot_graph",

@@ -21,6 +21,7 @@ from koopsieve import (
     Trajectories,
     calibrate,
     compress,
+    stabilise,
 )
 from koopsieve.evaluate import coverage
 from koopsieve.evaluate.along import errors_along
@@ -271,3 +272,51 @@ def test_levels_between_those_kept_are_interpolated_and_increase():
     assert (np.diff(widths, axis=0) > 0).all()
     i = int(np.flatnonzero(np.isclose(LEVELS, 0.5))[0])
     np.testing.assert_allclose(widths[2], 0.7 * bands.widths[:, :, i] + 0.3 * bands.widths[:, :, i + 1])
+
+
+def test_what_a_user_holds_says_what_it_is_in_a_line():
+    model, statistics = fitted(walk(0))
+    model = calibrate(model, walk(1), 10, statistics=statistics)
+    found = model.predict([[0.0]], np.zeros((3, 1)), 3, level=[0.5, 0.9])
+    assert repr(found) == "Prediction(shape (3, 1), beyond the learned data 0 %)"
+    said = repr(model.calibration)
+    assert "Bands(steps ahead 10, windows 399, depend on the start no)" in said
+    assert "Certificate(eigenvalues 2" in said
+    assert "Support(regressors x1, 1, u1" in said
+    assert repr(coverage(model, walk(2), [1, 5])).startswith("Coverage(level 0.9, horizons 1, 5, covered 0.")
+    assert "\n" not in said + repr(found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"calibration.bands.widths": np.ones((5, 2, len(LEVELS)))},
+        {"calibration.bands.steps": np.arange(5.0)},
+        {"calibration.bands.joint": -np.ones((5, len(LEVELS)))},
+        {"calibration.bands.windows": np.ones(4)},
+        {"calibration.bands.more": np.ones(4)},
+        {"calibration.local.center": np.zeros(4)},
+        {"calibration.support.whitening": np.ones((2, 2))},
+        {"calibration.support.region": np.ones((2, 5))},
+        {"calibration.support.reach": np.ones((2, 2))},
+        {"calibration.certificate.pairs": np.ones((3, 2), dtype=np.float32)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_calibration_that_does_not_fit_the_model_is_refused(change, tmp_path):
+    model, statistics = fitted(walk(0, **UNEVEN), States() + Constant() + Monomials(degree=2))
+    path = tmp_path / "m.npz"
+    calibrate(model, walk(1, **UNEVEN), 5, statistics=statistics).save(path)
+    with np.load(path) as archive:
+        content = dict(archive)
+    np.savez(path, **(content | change))
+    with pytest.raises(KoopsieveError):
+        Model.load(path)
+
+
+def test_a_model_that_is_changed_loses_its_calibration():
+    model, statistics = fitted(walk(0), States() + Constant() + Monomials(degree=2))
+    model = calibrate(model, walk(1), 5, statistics=statistics)
+    assert model.restrict([0, 1]).calibration is None
+    wild = calibrate(replace(model, A=2 * model.A), walk(1), 2)
+    assert stabilise(wild, statistics).calibration is None
