@@ -1,9 +1,17 @@
-"""Small regressors for the tests and benchmarks of simulation: monomials, squared exponentials, and both together."""
+"""For the tests and benchmarks of simulation: delay lines, and regressors (monomials, squared exponentials, both)."""
 
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import numpy as np
+
+
+def embedded(outputs, inputs, output_delays, input_delays):
+    """Return the delay lines of one record, in the column order of `embed_delays`, and the inputs between them."""
+    lost = max(output_delays, input_delays)
+    lagged = [outputs[lost - d : len(outputs) - d] for d in range(output_delays + 1)]
+    lagged += [inputs[lost - d : len(outputs) - d] for d in range(1, input_delays + 1)]
+    return np.hstack(lagged), inputs[lost : len(outputs) - 1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ Split conformal prediction takes the quantile of the errors on held-out windows.
 less than N independent ones, and the quantile covers less of new data than its level says. How much less is measured:
 windows are put in blocks, the quantile of all other blocks is tried on each, and the level is raised until the share
 covered there is the one asked for. Errors are first divided by a spread that depends on the start, fitted without the
-windows that it is applied to. See (D60) to (D63) in docs/derivation.md.
+windows that it is applied to. See (D57) to (D60) in docs/derivation.md.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def calibrate(
 
 
 def bands_from(errors: ErrorsAlong, dictionary: Dictionary) -> Bands:
-    """Return bands up to the errors' horizon, as wide after each start as the windows show they must be: (D63)."""
+    """Return bands up to the errors' horizon, as wide after each start as the windows show they must be: (D60)."""
     steps = calibration_steps(errors.horizon)
     local, scale = fit_spread(errors, dictionary)
     scores = np.abs(errors.errors) / scale
@@ -100,7 +100,7 @@ def _marginal(scores: FloatArray, errors: ErrorsAlong, horizon: int) -> FloatArr
 
 
 def _quantiles(scores: FloatArray, errors: ErrorsAlong, horizon: int) -> FloatArray:
-    """Return the scores that new windows stay below with the probability of each level: (D62)."""
+    """Return the scores that new windows stay below with the probability of each level: (D59)."""
     reaching = errors.reaching(horizon)
     values = scores[reaching]
     levels = order_statistic(held_out_ranks(values, blocks(errors, reaching, horizon)), LEVELS)
@@ -109,7 +109,7 @@ def _quantiles(scores: FloatArray, errors: ErrorsAlong, horizon: int) -> FloatAr
 
 
 def held_out_ranks(scores: FloatArray, block: IndexArray) -> FloatArray:
-    """Return for each score the share of those in other blocks that are not larger: (D61).
+    """Return for each score the share of those in other blocks that are not larger: (D58).
 
     The quantile at p of the other blocks covers a score if its rank is at most p. So the share covered is level where p
     is the quantile of the ranks at that level.

@@ -1,7 +1,7 @@
 """After which starts predictions err more: ridge regression of the logarithm of the error on the observables.
 
 Comes in: errors along held-out windows. Goes out: a `LocalSpread` fitted to all of them, and the scale of each window
-by fits that had not seen it or its neighbours. Where such fits explain next to nothing the scale is one. See (D60).
+by fits that had not seen it or its neighbours. Where such fits explain next to nothing the scale is one. See (D57).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Comes in: a linear or bilinear model and the statistics of data. Goes out: how well each eigenfunction of the model is
 one on the data (residual dynamic mode decomposition, Colbrook & Townsend 2023), and the largest relative error one step
 ahead of any combination of the observables (invariance proximity, Haseli & Cortés 2023). Both need the cross products
-of what the regression leaves over, and nothing else of the data. See (D65) and (D66) in docs/derivation.md.
+of what the regression leaves over, and nothing else of the data. See (D62) and (D63) in docs/derivation.md.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def eigenpair_residuals(model: System, statistics: RegressionStatistics) -> tupl
     """Return the eigenvalues of A, the largest first, and the residual of each on the data.
 
     With the left eigenvector wᵀA = λwᵀ the model says that ψ = wᵀφ moves as ψ⁺ = λψ + wᵀ(Bu + Σ_j u_j N_j φ). Over all
-    rows ‖T w − Φ K w‖² = ‖S w − R K w‖² + wᴴ E w, E the cross products of what is left over, and ‖ψ‖ = ‖R_φ w‖: (D65).
+    rows ‖T w − Φ K w‖² = ‖S w − R K w‖² + wᴴ E w, E the cross products of what is left over, and ‖ψ‖ = ‖R_φ w‖: (D62).
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def invariance_error(statistics: RegressionStatistics, model: System | None = No
     """Return the largest relative error one step ahead over all combinations of the observables.
 
     max over f = wᵀφ of ‖f⁺ − predicted f⁺‖ / ‖f⁺‖. For least squares it is the sine of the largest angle between the
-    observables one step later and what regressors reach: E w = sin²·(SᵀS + E) w, see (D66). Choosing other observables
+    observables one step later and what regressors reach: E w = sin²·(SᵀS + E) w, see (D63). Choosing other observables
     that span the same space does not change it.
 
     Parameters

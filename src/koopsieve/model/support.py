@@ -32,7 +32,7 @@ class Support(Shown):
     regressors : tuple of str
         Names of the observables and drives whose leverage is looked at.
     whitening : array, shape (p, r)
-        The leverage of a row φ, one on average over the data, is ‖φW‖²: (D64).
+        The leverage of a row φ, one on average over the data, is ‖φW‖²: (D61).
     limit : float
         Leverage from which a point lies outside.
     region : array, shape (2, n + l)
@@ -145,7 +145,7 @@ def _reach(region: FloatArray, predicted: FloatArray) -> FloatArray:
 
 
 def _whitening(R: FloatArray, rows: float) -> FloatArray:
-    """Return W of (D64), with ‖φW‖² the leverage of φ; directions that the data hardly show are left out."""
+    """Return W of (D61), with ‖φW‖² the leverage of φ; directions that the data hardly show are left out."""
     length = np.linalg.norm(R, axis=0)
     scale = np.where(length > 0, length, 1.0)
     _, singular, directions = np.linalg.svd(R / scale, full_matrices=False)

@@ -1,7 +1,9 @@
 """The reprojected form and the simulation sieve: models that are lifted anew at each step, sifted by simulation."""
 
+from koopsieve.sieve.simulation.bilinear import LiftedWindows
+from koopsieve.sieve.simulation.bilinear_fit import LiftedFit, MultiStepBilinear
 from koopsieve.sieve.simulation.box import Box, box_around
-from koopsieve.sieve.simulation.choice import choose_paired
+from koopsieve.sieve.simulation.choice import Matters, choose_paired
 from koopsieve.sieve.simulation.delay_line import DelayLine
 from koopsieve.sieve.simulation.judge import Judgement, judge
 from koopsieve.sieve.simulation.levenberg_marquardt import Fit, FitStatus, LevenbergMarquardt
@@ -20,6 +22,10 @@ __all__ = [
     "FitStatus",
     "Judgement",
     "LevenbergMarquardt",
+    "LiftedFit",
+    "LiftedWindows",
+    "Matters",
+    "MultiStepBilinear",
     "Point",
     "Regressors",
     "Reprojected",

@@ -6,6 +6,8 @@ for all of them and cancels.
 
 from __future__ import annotations
 
+from enum import Enum
+
 import numpy as np
 
 from koopsieve._types import FloatArray
@@ -14,22 +16,32 @@ from koopsieve.sieve.simulation.judge import Judgement
 _ROUNDING, _DIVERGED = 1e-14, 1e6  # errors beyond these differ no more
 
 
-def choose_paired(judgement: Judgement, tolerance: float = 0.1) -> int:
-    """Return the index of the first candidate that is as good as the best; candidates go from small to large.
+class Matters(Enum):
+    """What a model will be used for, and so what candidates are compared on."""
 
-    A candidate is as good if, for the horizons together and for the long simulation, its error exceeds that of the best
-    candidate there by no more than one standard error of their paired difference, or by no more than `tolerance`. Where
-    none is as good in both, the one that misses least is taken.
+    HORIZONS = "predictions at the horizons asked for"
+    SIMULATION = "long simulations"
+    BOTH = "predictions and long simulations"
+
+
+def choose_paired(judgement: Judgement, matters: Matters = Matters.BOTH, tolerance: float = 0.1) -> int:
+    """Return the index of the first candidate that is as good as the best; candidates go from simple to complex.
+
+    A candidate is as good if its error exceeds that of the best candidate by no more than one standard error of their
+    paired difference, or by no more than `tolerance`. That is asked at each horizon alone and for the long simulation,
+    as far as they matter: a gain at one must not be paid for at another. Where no candidate is as good everywhere, the
+    one that misses least is taken.
 
     Parameters
     ----------
     judgement : Judgement
+    matters : Matters
+        What counts.
     tolerance : float
         Relative excess of the squared error that does not justify more terms.
     """
-    horizons = np.mean([log_errors(blocks) for blocks in judgement.blocks[:-1]], axis=0)
-    simulation = log_errors(judgement.blocks[-1])
-    miss = np.maximum(_excess(horizons, tolerance), _excess(simulation, tolerance))
+    measures = {Matters.HORIZONS: slice(0, -1), Matters.SIMULATION: slice(-1, None), Matters.BOTH: slice(None)}
+    miss = np.max([_excess(log_errors(blocks), tolerance) for blocks in judgement.blocks[measures[matters]]], axis=0)
     return int(np.argmax(miss <= max(0.0, float(miss.min()))))
 
 

@@ -30,6 +30,10 @@ class Front:
                 found.append(point)
         return tuple(found)
 
+    def holds(self, point: Point) -> bool:
+        """Tell whether this very point is among the undominated ones."""
+        return any(point is known for known in self.undominated())
+
     def above(self, size: int) -> Point | None:
         """Return the smallest undominated point that is larger than `size`."""
         return next((point for point in self.undominated() if point.size > size), None)

@@ -15,8 +15,10 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.sieve.simulation.simulate import Reprojected
 from koopsieve.sieve.simulation.windows import Episode, Windows, draw_windows
 
-_WINDOWS, _BLOCKS = 400, 20  # windows for the horizons, and blocks of neighbours they are put together to
-_STRETCHES, _LONGEST = 16, 2000  # long simulations, and their steps at most
+_WINDOWS = 400  # windows for the horizons
+_BLOCKS = 20  # blocks of neighbouring windows, and long simulations, at most
+_LONGEST = 2000  # steps of a long simulation at most
+_FEW = 4  # episodes below which long simulations take half of one
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,16 @@ class Judgement:
     def error(self) -> FloatArray:
         """Mean over the blocks, shape (candidates, measures)."""
         return np.stack([blocks.mean(axis=1) for blocks in self.blocks], axis=1)
+
+    def taken(self, candidates: Sequence[int]) -> Judgement:
+        """Return the errors of some candidates."""
+        chosen = np.asarray(candidates, dtype=np.intp)
+        return Judgement(self.horizons, tuple(blocks[chosen] for blocks in self.blocks), self.stretch)
+
+    def stacked(self, other: Judgement) -> Judgement:
+        """Return the errors of these candidates and of others on the same blocks."""
+        pairs = zip(self.blocks, other.blocks, strict=True)
+        return Judgement(self.horizons, tuple(np.vstack(pair) for pair in pairs), self.stretch)
 
     def joined(self, other: Judgement) -> Judgement:
         """Return the judgement of as many candidates on these blocks and on others, as folds give them."""
@@ -86,19 +98,19 @@ def judge(
     variance = np.var(np.concatenate([states[:, :n] for states, _ in held]), axis=0)
     variance = np.where(variance > 0, variance, 1.0)
     short = draw_windows(held, n, wanted[-1], _WINDOWS, rng)
-    stretch = _stretch(held, wanted[-1])
-    long = draw_windows(held, n, stretch, _STRETCHES, rng)
+    steps = sum(len(inputs) for _, inputs in held)
+    stretch = _stretch([len(inputs) for _, inputs in held], wanted[-1])
+    long = draw_windows(held, n, stretch, int(np.clip(steps // stretch, 1, _BLOCKS)), rng)
     ahead = np.stack([_errors(model, coef, short, variance)[:, np.array(wanted) - 1] for coef in coefs])
     simulated = np.stack([_errors(model, coef, long, variance).mean(axis=1) for coef in coefs])
-    blocks = [np.stack([b.mean(axis=1) for b in _split(ahead[:, :, m])], axis=1) for m in range(len(wanted))]
-    return Judgement(wanted, (*blocks, simulated), stretch)
+    count = int(np.clip(steps // (2 * wanted[-1]), 1, min(_BLOCKS, short.count)))  # so that blocks hardly overlap
+    return Judgement(wanted, (*(_blocks(ahead[:, :, m], count) for m in range(len(wanted))), simulated), stretch)
 
 
-def _stretch(episodes: Sequence[Episode], horizon: int) -> int:
-    """Return the steps of a long simulation: whole episodes of usual length, cut where they are very long."""
-    usual = int(np.median([len(inputs) for _, inputs in episodes]))
-    total = sum(len(inputs) for _, inputs in episodes)
-    return max(horizon, min(usual, _LONGEST, max(total // _STRETCHES, usual // 2)))
+def _stretch(lengths: Sequence[int], horizon: int) -> int:
+    """Return the steps of a long simulation: a whole episode of usual length, or half of one where there are few."""
+    usual = int(np.median(lengths))
+    return max(horizon, min(usual if sum(lengths) >= _FEW * usual else usual // 2, _LONGEST))
 
 
 def _errors(model: Reprojected, coef: FloatArray, windows: Windows, variance: FloatArray) -> FloatArray:
@@ -109,5 +121,6 @@ def _errors(model: Reprojected, coef: FloatArray, windows: Windows, variance: Fl
     return errors
 
 
-def _split(errors: FloatArray) -> list[FloatArray]:
-    return np.array_split(errors, min(_BLOCKS, errors.shape[1]), axis=1)
+def _blocks(errors: FloatArray, count: int) -> FloatArray:
+    """Return the means of `count` blocks of consecutive windows, shape (candidates, count)."""
+    return np.stack([part.mean(axis=1) for part in np.array_split(errors, count, axis=1)], axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.regression import TriangularFactor
 
-_LEAST_DAMPING, _MOST_DAMPING = 1e-9, 1e9
+_LEAST_DAMPING, _MOST_DAMPING = 1e-6, 1e9
 
 
 class LeastSquaresProblem(Protocol):

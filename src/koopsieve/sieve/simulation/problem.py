@@ -114,16 +114,19 @@ class SimulationProblem:
         return Point(free, theta, trace[-1], status, tuple(trace))
 
     def grown(self, free: BoolArray, optimiser: LevenbergMarquardt) -> Point:
-        """Return the point reached from one-step least squares over windows of 2, 4, 8, … steps (D55).
+        """Return the point reached from one-step least squares, at once or over windows of 2, 4, 8, … steps (D55).
 
         A model that is good one step ahead may diverge over a whole window; over twice as many steps as it can already
-        do, it rarely does.
+        do, it rarely does. But many coefficients may fit short windows too well. The better of the two is taken.
         """
-        theta, length = one_step_theta(self.one_step, free), 2
+        first = one_step_theta(self.one_step, free)
+        theta, length = first, 2
         while length < self.windows.length:
             theta = self.shortened(length).fitted(free, theta, optimiser).theta
             length *= 2
-        return self.fitted(free, theta, optimiser, rounds=2)
+        ends = [self.fitted(free, start, optimiser) for start in (first, theta)]
+        best = min(ends, key=lambda point: point.loss)
+        return self.fitted(free, best.theta, optimiser)
 
     def linearised(self, columns: BoolArray, point: Point) -> TriangularFactor:
         """Return the Gauss–Newton regression on all of `columns` at a point whose free coefficients are among them.

@@ -51,18 +51,19 @@ class Search:
     tries: int = 5
     exchanges: int = 20
 
-    def start(self, problem: SimulationProblem, columns: BoolArray) -> Point:
-        """Return the best of nested one-step sets after their fit over growing windows."""
-        best: Point | None = None
-        for free in _nested(problem.one_step, columns):
-            point = problem.grown(free, self.rough)
-            if best is None or point.loss < best.loss:
-                best = point
-        assert best is not None
-        return problem.fitted(best.free, best.theta, self.optimiser, rounds=2)
+    def starts(self, problem: SimulationProblem, columns: BoolArray, most: int) -> tuple[Point, ...]:
+        """Return nested one-step sets after their fit over growing windows, the smallest first.
+
+        Sets have at most `most` coefficients per output.
+        """
+        return tuple(problem.grown(free, self.rough) for free in _nested(problem.one_step, columns, most))
 
     def sweep(self, problem: SimulationProblem, columns: BoolArray, point: Point, progress: Progress = silent) -> Front:
-        """Return what spike and slab proposes from generous to strict odds, each proposal fitted."""
+        """Return what spike and slab proposes from generous to strict odds, each proposal fitted.
+
+        The next proposal is linearised at this one if it is on the front; else the regression stays where it was.
+        """
+        point = problem.fitted(point.free, point.theta, self.optimiser, rounds=2)
         front, factor = Front().with_point(point), problem.linearised(columns, point)
         for log_odds in progress(self.log_odds, "Sifting by simulation", len(self.log_odds)):
             for _ in range(self.rounds):
@@ -70,10 +71,10 @@ class Search:
                 if not kept.any():
                     return front
                 point = problem.refitted(columns, factor, kept, self.optimiser)
-                known, front = front, front.with_point(point)
-                factor = problem.linearised(columns, point)
-                if front is known:
+                front = front.with_point(point)
+                if not front.holds(point):
                     break
+                factor = problem.linearised(columns, point)
         return front
 
     def filled(
@@ -109,16 +110,25 @@ def candidate_columns(one_step: TriangularFactor, most: int) -> BoolArray:
     return columns
 
 
-def path_sizes(least: int, most: int, steps: int) -> tuple[int, ...]:
-    """Return about `steps` sizes between two, evenly spaced in their logarithm."""
-    return tuple(int(size) for size in np.unique(np.round(np.geomspace(least, max(most, least), steps)).astype(int)))
+def path_sizes(most: int, steps: int) -> tuple[int, ...]:
+    """Return about `steps` sizes up to `most`: half of them one by one, the others evenly spaced in their logarithm.
+
+    Examples
+    --------
+    >>> path_sizes(60, 20)
+    (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 24, 29, 35, 42, 50, 60)
+    """
+    each = min(max(steps // 2, 1), most)
+    beyond = np.geomspace(each, most, max(steps - each, 0) + 1)
+    return tuple(sorted({*range(1, each + 1), *(round(float(size)) for size in beyond)}))
 
 
-def _nested(one_step: TriangularFactor, columns: BoolArray) -> list[BoolArray]:
+def _nested(one_step: TriangularFactor, columns: BoolArray, most: int) -> list[BoolArray]:
+    """Return the first columns that forward selection takes, per output, as many as `_START_SIZES` say."""
     orders = [forward_order(one_step, output, int(column.sum())) for output, column in enumerate(columns.T)]
     orders = [order[columns[order, output]] for output, order in enumerate(orders)]
     found: list[BoolArray] = []
-    for size in _START_SIZES:
+    for size in (size for size in _START_SIZES if size <= max(most, _START_SIZES[0])):
         free = np.zeros_like(columns)
         for output, order in enumerate(orders):
             free[order[:size], output] = True

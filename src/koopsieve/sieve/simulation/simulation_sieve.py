@@ -98,12 +98,18 @@ class SimulationSieve:
     def path(self, problem: SimulationProblem, progress: Progress = silent) -> SimulationPath:
         """Return the best sets found of sizes up to `largest`, and of some beyond."""
         columns = candidate_columns(problem.one_step, self.columns)
-        sizes = path_sizes(1, min(self.largest, int(columns.sum())), self.steps)
+        sizes = path_sizes(min(self.largest, int(columns.sum())), self.steps)
         with one_blas_thread():
-            start = self.search.start(problem, columns)
+            start = min(self.search.starts(problem, columns, self.columns), key=lambda point: point.loss)
             front = self.search.sweep(problem, columns, start, progress)
             front = self.search.filled(problem, columns, front, sizes, progress)
         return SimulationPath(front.undominated(), problem)
+
+    def rough_path(self, problem: SimulationProblem) -> SimulationPath:
+        """Return a few sets that one-step selection nests, fitted over growing windows: a fast look at a dictionary."""
+        columns = candidate_columns(problem.one_step, self.columns)
+        with one_blas_thread():
+            return SimulationPath(self.search.starts(problem, columns, self.largest), problem)
 
     def refit(self, problem: SimulationProblem, point: Point) -> Point:
         """Return a point fitted to another problem with the same regressors: more data, or longer windows."""

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from koopsieve.data import Embedding
 from koopsieve.sieve.simulation import Box, DelayLine, Reprojected, WindowFit, box_around, draw_windows
 from tests.reference.literal_simulation import simulate
-from tests.regressors import Joined, Kernels, Polynomial
+from tests.regressors import Joined, Kernels, Polynomial, embedded
 
 WIDE = 1e3
 
@@ -36,13 +35,13 @@ def problem(n=2, inputs=1, a=2, b=1, samples=60, seed=0, low=-WIDE, high=WIDE):
 )
 def test_windows_are_simulated_as_sample_by_sample(n, inputs, a, b):
     model, coef, y, u = problem(n, inputs, a, b)
-    x = Embedding(a, b).embed(y, u)[0]
+    x, drive = embedded(y, u, a, b)
     lost = max(a, b)
-    windows = draw_windows([(x, u[lost:])], n, 7, 5, np.random.default_rng(1))
+    windows = draw_windows([(x, drive)], n, 7, 5, np.random.default_rng(1))
     found = model.simulate(coef, windows.starts, windows.inputs)
 
-    def step(state, drive):
-        return (model.regressors.evaluate(np.concatenate([state, drive])[None]) @ coef)[0]
+    def step(state, present):
+        return (model.regressors.evaluate(np.concatenate([state, present])[None]) @ coef)[0]
 
     for window in range(windows.count):
         start = int(np.flatnonzero((x == windows.starts[window]).all(axis=1))[0]) + lost
@@ -56,7 +55,7 @@ def test_sensitivities_are_the_derivatives(n, inputs, a, b):
     rng = np.random.default_rng(2)
     free = rng.random(coef.shape) < 0.5
     coef = coef * free
-    windows = draw_windows([(Embedding(a, b).embed(y, u)[0], u[max(a, b) :])], n, 9, 4, rng)
+    windows = draw_windows([embedded(y, u, a, b)], n, 9, 4, rng)
     outputs, slopes = model.sensitivities(coef, free, windows.starts, windows.inputs)
     np.testing.assert_allclose(outputs, model.simulate(coef, windows.starts, windows.inputs), rtol=1e-13)
     for number, (i, c) in enumerate(np.argwhere(free)):
@@ -79,7 +78,7 @@ def test_a_held_output_has_no_sensitivity_and_passes_none_on():
 def test_the_factor_is_that_of_the_jacobian_whatever_the_chunks(monkeypatch):
     model, coef, y, u = problem()
     free = np.ones(coef.shape, dtype=bool)
-    windows = draw_windows([(Embedding(2, 1).embed(y, u)[0], u[2:])], 2, 6, 12, np.random.default_rng(0))
+    windows = draw_windows([embedded(y, u, 2, 1)], 2, 6, 12, np.random.default_rng(0))
     scale = np.random.default_rng(1).uniform(0.5, 2.0, size=(6, 2))
     fit = WindowFit(model, windows, scale, free)
     theta = coef[free]

@@ -1,0 +1,221 @@
+"""The multi-step problem and the path: the loss as defined, plants recovered, units without effect."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from koopsieve import KoopsieveError
+from koopsieve.sieve.simulation import DelayLine, LevenbergMarquardt, Reprojected, SimulationSieve, box_around
+from koopsieve.sieve.simulation.front import Front
+from koopsieve.sieve.simulation.one_step import forward_order, one_step_factor, one_step_theta
+from koopsieve.sieve.simulation.problem import Point
+from koopsieve.sieve.simulation.search import candidate_columns, path_sizes
+from tests.regressors import Polynomial, embedded
+
+SIEVE = SimulationSieve(length=20, rows=4000, steps=10, largest=12)
+
+
+def oscillator(samples=1500, noise=0.0, seed=0, unit=1.0):
+    """y[k+1] = 1.5 y[k] − 0.8 y[k-1] + 0.5 u[k] − 0.05 y[k]³, measured with noise; embedded with one delay."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.normal(size=(samples // 4 + 1, 1)), 4, axis=0)[:samples]
+    y = np.zeros((samples, 1))
+    for k in range(1, samples - 1):
+        y[k + 1] = 1.5 * y[k] - 0.8 * y[k - 1] + 0.5 * u[k] - 0.05 * y[k] ** 3
+    return embedded(unit * (y + noise * y.std() * rng.normal(size=y.shape)), u, 1, 0)
+
+
+def structure(episode, line, degree=3):
+    regressors = Polynomial.up_to(degree, line.width + line.inputs)
+    return Reprojected(regressors, line, box_around(episode[0][:, : line.outputs]))
+
+
+LINE = DelayLine(1, 1, 1, 0)  # columns of z: y[k], y[k-1], u[k]
+TRUE = [(0,), (1,), (2,), (0, 0, 0)]
+
+
+def terms(model, point):
+    """Return the products of columns that a point keeps."""
+    columns = model.regressors.columns
+    return {tuple(int(c) for c in model.regressors.factors[i] if c < columns) for i in point.retained}
+
+
+def vehicle(samples=600, seed=0):
+    """Two outputs that drive each other, one input; the second row needs what the first does not."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.normal(size=(samples // 4 + 1, 1)), 4, axis=0)[:samples]
+    y = np.zeros((samples, 2))
+    for k in range(samples - 1):
+        y[k + 1, 0] = 0.9 * y[k, 0] + 0.2 * u[k, 0]
+        y[k + 1, 1] = 0.8 * y[k, 1] + 0.3 * y[k, 0] ** 2
+    return embedded(y + 0.02 * y.std(axis=0) * rng.normal(size=y.shape), u, 0, 0)
+
+
+def problem_of(episode, line=LINE, sieve=SIEVE, degree=3):
+    return sieve.problem(structure(episode, line, degree), [episode], np.random.default_rng(0))
+
+
+def test_the_loss_is_the_geometric_mean_of_relative_squared_errors():
+    problem = problem_of(oscillator(noise=0.1))
+    free = np.zeros((problem.model.regressors.size, 1), dtype=bool)
+    free[1:4] = True
+    theta = np.array([1.4, -0.7, 0.4])
+    coef = np.zeros((len(free), 1))
+    coef[1:4, 0] = theta
+    simulated = problem.model.simulate(coef, problem.windows.starts, problem.windows.inputs)
+    errors = np.mean((simulated - problem.windows.outputs) ** 2, axis=0) / np.var(problem.windows.outputs)
+    assert problem.loss(free, theta) == pytest.approx(np.exp(np.mean(np.log(errors))))
+
+
+def test_a_fit_lowers_the_loss_and_recovers_exact_coefficients():
+    problem = problem_of(oscillator())
+    free = np.array([[t in TRUE] for t in [tuple(c for c in row if c < 3) for row in problem.model.regressors.factors]])
+    start = one_step_theta(problem.one_step, free) * 1.05
+    point = problem.fitted(free, start, LevenbergMarquardt(iterations=30, tolerance=1e-9), rounds=3)
+    assert point.trace[0] > 1e-2
+    assert point.loss < 1e-12
+    np.testing.assert_allclose(np.sort(point.theta), [-0.8, -0.05, 0.5, 1.5], rtol=1e-6)
+
+
+def tank(seed, samples=400, noise=0.02):
+    """The lower of two tanks in series, in standard units: slow, and its one-step fit barely simulates."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.uniform(0, 2, size=(samples // 10, 1)), 10, axis=0)
+    h = np.ones((samples, 2))
+    for k in range(samples - 1):
+        h[k + 1, 0] = h[k, 0] + 0.05 * (u[k, 0] - np.sqrt(h[k, 0]))
+        h[k + 1, 1] = h[k, 1] + 0.05 * (np.sqrt(h[k, 0]) - np.sqrt(h[k, 1]))
+    y = (h[:, 1:] - h[:, 1].mean()) / h[:, 1].std()
+    return embedded(y + noise * rng.normal(size=y.shape), u - 1, 4, 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_growing_windows_are_taken_where_they_lead_further(seed):
+    problem = problem_of(tank(seed), DelayLine(1, 1, 4, 0), replace(SIEVE, length=64), degree=2)
+    free = np.zeros((problem.model.regressors.size, 1), dtype=bool)
+    free[forward_order(problem.one_step, 0, 24)] = True
+    optimiser = LevenbergMarquardt(iterations=4, tolerance=1e-2)
+    direct = problem.fitted(free, one_step_theta(problem.one_step, free), optimiser, rounds=2)
+    grown = problem.grown(free, optimiser)
+    assert grown.loss <= direct.loss
+    if seed == 2:
+        assert grown.loss < 0.97 * direct.loss
+
+
+def test_the_path_holds_the_true_terms_despite_noise():
+    episode = oscillator(noise=0.1)
+    model = structure(episode, LINE)
+    path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
+    point = path.at_most(4)
+    assert terms(model, point) == set(TRUE)
+    np.testing.assert_allclose(np.sort(point.theta), [-0.8, -0.05, 0.5, 1.5], atol=0.02)
+    one_step = np.linalg.lstsq(model.regressors.evaluate(np.hstack([episode[0][:-1], episode[1]])), episode[0][1:, :1])[
+        0
+    ]
+    truth = dict(zip(TRUE, (1.5, -0.8, 0.5, -0.05), strict=True))
+    keys = [tuple(int(c) for c in row if c < 3) for row in model.regressors.factors]
+    bias = max(abs(one_step[keys.index(key), 0] - value) for key, value in truth.items())
+    assert bias > 0.07  # what one step ahead makes of the same data
+
+
+def test_losses_fall_along_the_path_and_it_is_the_same_again():
+    problem = problem_of(oscillator(noise=0.05))
+    first, second = SIEVE.path(problem), SIEVE.path(problem)
+    losses = [point.loss for point in first.points]
+    assert losses == sorted(losses, reverse=True)
+    assert [point.size for point in first.points] == sorted({point.size for point in first.points})
+    for one, other in zip(first.points, second.points, strict=True):
+        np.testing.assert_array_equal(one.coef, other.coef)
+
+
+def test_units_of_the_output_do_not_matter():
+    sets = []
+    for unit in (1.0, 1e3):
+        episode = oscillator(noise=0.05, unit=unit)
+        model = structure(episode, LINE)
+        path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
+        sets.append([(terms(model, point), pytest.approx(point.loss, rel=1e-3)) for point in path.points[:6]])
+    assert sets[0] == sets[1]
+
+
+def test_each_output_has_its_own_terms():
+    episode, line = vehicle(), DelayLine(2, 1)
+    model = structure(episode, line, degree=2)
+    path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
+    keys = [tuple(int(c) for c in row if c < 3) for row in model.regressors.factors]
+    point = next(p for p in path.points if p.size == 4)
+    kept = {(keys[i], int(c)) for i, c in np.argwhere(point.free)}
+    assert kept == {((0,), 0), ((2,), 0), ((1,), 1), ((0, 0), 1)}
+    np.testing.assert_array_equal(point.retained, sorted(keys.index(k) for k in [(0,), (1,), (2,), (0, 0)]))
+
+
+def test_inclusion_is_high_for_the_true_terms_alone():
+    episode = oscillator(noise=0.05)
+    problem = problem_of(episode)
+    point = SIEVE.path(problem).at_most(4)
+    inclusion = SIEVE.inclusion(problem, point)
+    assert inclusion.shape == point.free.shape
+    assert inclusion[point.free].min() > 0.9
+    assert inclusion[~point.free].max() < 0.5
+
+
+def test_more_data_change_a_point_but_not_its_terms():
+    problem = problem_of(oscillator(noise=0.1))
+    point = SIEVE.path(problem).at_most(4)
+    more = problem_of(oscillator(samples=6000, noise=0.1, seed=1))
+    again = SIEVE.refit(more, point)
+    np.testing.assert_array_equal(again.free, point.free)
+    assert more.loss(again.free, again.theta) < more.loss(point.free, point.theta)
+
+
+def test_a_plant_without_inputs_is_sifted_as_well():
+    rng = np.random.default_rng(0)
+    y = np.zeros((800, 1))
+    y[:2] = 1.0
+    for k in range(1, 799):
+        y[k + 1] = 1.8 * y[k] - y[k - 1] - 0.05 * y[k] ** 3 + 0.01 * rng.normal()
+    episode = embedded(y, np.zeros((800, 0)), 1, 0)
+    line = DelayLine(1, 0, 1, 0)
+    model = structure(episode, line)
+    path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
+    assert {(0,), (1,)} <= terms(model, path.at_most(3))
+
+
+def test_candidates_beyond_the_limit_are_those_that_one_step_selection_takes_first():
+    episode = oscillator(noise=0.01)
+    model = structure(episode, LINE)
+    factor = one_step_factor(model.regressors, [episode], 1)
+    assert candidate_columns(factor, 1000).all()
+    few = candidate_columns(factor, 6)
+    assert few.sum() == 6
+    np.testing.assert_allclose(factor.rows, len(episode[1]))
+
+
+def test_the_front_keeps_the_best_of_each_size_and_forgets_what_is_dominated():
+    def point(size, loss):
+        return Point(np.arange(5)[:, None] < size, np.zeros(size), loss, None, ())
+
+    front = Front()
+    for size, loss in [(3, 1.0), (3, 2.0), (1, 5.0), (4, 1.5), (5, 0.5)]:
+        front = front.with_point(point(size, loss))
+    assert [(p.size, p.loss) for p in front.undominated()] == [(1, 5.0), (3, 1.0), (5, 0.5)]
+    assert front.above(3).size == 5
+    assert front.below(3).size == 1
+    assert front.below(1) is None
+
+
+@pytest.mark.parametrize(("most", "steps"), [(60, 20), (5, 20), (1, 4), (200, 10)])
+def test_sizes_go_up_to_the_largest(most, steps):
+    sizes = path_sizes(most, steps)
+    assert sizes[0] == 1
+    assert sizes[-1] == most
+    assert len(sizes) <= steps + 1
+
+
+def test_windows_that_do_not_fit_and_settings_that_make_no_sense_are_refused():
+    episode = oscillator(samples=15)
+    with pytest.raises(KoopsieveError, match="window of 20 steps fits into no episode"):
+        problem_of(episode)
+    with pytest.raises(KoopsieveError, match="must be at least 1"):
+        SimulationSieve(length=0)
