@@ -1,5 +1,7 @@
 """The bilinear form: simulation, gradient, and what its multi-step fit promises."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -112,7 +114,7 @@ def test_units_of_the_observables_do_not_matter():
 
 def test_a_start_that_overflows_is_left_and_never_returned_worse():
     factor, windows = prepared(length=400, samples=1200, noise=0.1)
-    wild = TriangularFactor(factor.R, factor.S * 8.0, factor.leftover, factor.rows)
+    wild = replace(factor, S=8.0 * factor.S)
     fit = MultiStepBilinear(tie=0.0).fit(wild, windows, OUTPUTS)
     assert not np.isfinite(fit.start)
     assert fit.loss <= fit.start
