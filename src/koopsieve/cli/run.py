@@ -12,7 +12,8 @@ from koopsieve.cli.methods import METHODS, shown
 from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result
 from koopsieve.data import Embedding, Trajectories
-from koopsieve.dictionary import Block, Constant, Monomials, SquaredExponential, States
+from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
+from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS
 from koopsieve.execution import DaskExecutor, Executor
 from koopsieve.execution.bar import bar
 from koopsieve.io import check_writable, plain, summarise, whole_folder, write_run
@@ -46,10 +47,11 @@ def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
     """Read the files and sift."""
     data = read(settings, settings.files)
     past_inputs = settings.delays if settings.input_delays is None else settings.input_delays
-    delays = Embedding(settings.delays, past_inputs if data.n_inputs else 0)
+    delays = Embedding(settings.delays, past_inputs if data.n_inputs else 0, settings.inputs_at)
     return sift(
         data,
-        recipe(settings, data.n_samples),
+        recipe(settings, data),
+        form=settings.form,
         delays=None if delays.trivial else delays,
         sieve=HorizonSieve() if settings.sieve == "horizon" else GraphSieve(threshold=settings.threshold),
         horizons=settings.horizons,
@@ -88,12 +90,18 @@ def read(settings: Settings, files: tuple[str, ...]) -> Trajectories:
     return data
 
 
-def recipe(settings: Settings, samples: int) -> Block:
-    """Return the dictionary's recipe: states, a constant, products, kernels on standardised states."""
+def recipe(settings: Settings, data: Trajectories) -> Block:
+    """Return the dictionary's recipe: states, a constant, products, kernels on standardised states.
+
+    Products hold inputs too, unless the model is to be linear in them.
+    """
+    driven = data.n_inputs > 0 and settings.form != "linear"
     blocks = States() + Constant()
+    if driven:
+        blocks = blocks + Inputs()
     if settings.polynomials > 1:
-        blocks = blocks + Monomials(degree=settings.polynomials)
-    kernels = min(100, samples // 10) if settings.kernels is None else settings.kernels
+        blocks = blocks + Monomials(settings.polynomials, of=STATES_AND_INPUTS if driven else STATES)
+    kernels = min(100, data.n_samples // 10) if settings.kernels is None else settings.kernels
     if kernels:
         blocks = blocks + SquaredExponential(centers=kernels, standardize=True)
     return blocks

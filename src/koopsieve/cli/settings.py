@@ -121,6 +121,16 @@ class Settings:
     input_delays: int | None = _setting(whole, None, int, "Past samples of inputs, if not as many.", DICTIONARY)
     kernels: int | None = _setting(whole, None, int, "Squared-exponential kernels; 0 for none (100).", DICTIONARY)
     polynomials: int = _setting(whole, 1, int, "Products of states up to this degree.", DICTIONARY)
+    inputs_at: str = _setting(
+        one_of("k", "k+1"), "k", str, "Sample of the input that acts on the next output: k or k+1.", DICTIONARY
+    )
+    form: str = _setting(
+        one_of("linear", "bilinear", "reprojected", "auto"),
+        "linear",
+        str,
+        "How the model predicts: linear, bilinear, reprojected, or auto, which tries them all.",
+        JUDGING,
+    )
     horizons: tuple[int, ...] = _setting(wholes, (1, 10, 50), str, "Steps ahead that matter.", JUDGING, split=True)
     sieve: str = _setting(
         one_of("horizon", "graph"),

@@ -37,4 +37,5 @@ def show_result(result: SieveResult, title: str) -> None:
 
 def _row(model: Model, errors: object) -> list[str]:
     condition = number(model.condition_number) if isinstance(model, LiftedModel) else "–"
-    return [str(len(model.names)), *(number(float(error)) for error in errors), condition]  # type: ignore[attr-defined]
+    size = len(model.names if isinstance(model, LiftedModel) else model.dictionary.regressors)
+    return [str(size), *(number(float(error)) for error in errors), condition]  # type: ignore[attr-defined]
