@@ -13,6 +13,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.along import ErrorsAlong
+from koopsieve.model.bands import calibration_steps
 from koopsieve.model.interpolate import at_steps
 from koopsieve.model.spread import MAX_LOG_SCALE, LocalSpread
 
@@ -33,7 +34,7 @@ def fit_spread(errors: ErrorsAlong, dictionary: Dictionary) -> tuple[LocalSpread
         Of each window by a fit to the other folds; ones if there is no dependence.
     """
     _, horizon, outputs = errors.errors.shape
-    steps = np.unique(np.round(np.geomspace(1, horizon, 12))).astype(np.intp)
+    steps = calibration_steps(horizon)  # close together, since what is hard to predict turns with the motion
     plain = _principal(errors, dictionary, steps, outputs)
     features = plain.features(dictionary, errors.states)
     weights = plain.weights.copy()
