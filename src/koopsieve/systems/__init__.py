@@ -1,10 +1,13 @@
-"""The systems of the paper's results section, simulated: functions from a seed to arrays of samples."""
+"""Simulated systems: those of the paper's results section, oscillators, and plants to control."""
 
+from koopsieve.systems.closed_loop import ControlTask, Run, follow
+from koopsieve.systems.control_tasks import control_tasks, reactor_task, tanks_task, vehicle_task
 from koopsieve.systems.driven_pendulum import pendulum
 from koopsieve.systems.lorenz_attractor import lorenz
 from koopsieve.systems.oscillators import duffing, random_drive, van_der_pol
 from koopsieve.systems.predator_prey import lotka_volterra
 from koopsieve.systems.rossler_attractor import rossler
+from koopsieve.systems.stirred_tank_reactor import StirredTank, stirred_tank
 from koopsieve.systems.surface_vehicle_model import (
     HERON,
     HERON_QUADRATIC,
@@ -12,21 +15,33 @@ from koopsieve.systems.surface_vehicle_model import (
     random_thrust,
     surface_vehicle,
 )
+from koopsieve.systems.two_tank_levels import TwoTanks, two_tanks
 from koopsieve.systems.wiener_hammerstein_circuit import CircuitRecord, wiener_hammerstein
 
 __all__ = [
     "HERON",
     "HERON_QUADRATIC",
     "CircuitRecord",
+    "ControlTask",
+    "Run",
+    "StirredTank",
     "SurfaceVehicle",
+    "TwoTanks",
+    "control_tasks",
     "duffing",
+    "follow",
     "lorenz",
     "lotka_volterra",
     "pendulum",
     "random_drive",
     "random_thrust",
+    "reactor_task",
     "rossler",
+    "stirred_tank",
     "surface_vehicle",
+    "tanks_task",
+    "two_tanks",
     "van_der_pol",
+    "vehicle_task",
     "wiener_hammerstein",
 ]

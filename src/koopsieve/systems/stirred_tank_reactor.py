@@ -2,7 +2,7 @@
 
 A → B → C and 2A → D:  ċ_A = u·(c_f − c_A) − k₁c_A − k₃c_A²,  ċ_B = k₁c_A − k₂c_B − u·c_B, with the flow per volume u as
 input. At rest the product B is largest at one flow and falls on both sides of it: the gain from flow to product changes
-its sign, and the product first moves the wrong way. Concentrations are in mol/l, time in minutes.
+its sign there, and below it the product first moves the wrong way. Concentrations are in mol/l, time in minutes.
 """
 
 from __future__ import annotations

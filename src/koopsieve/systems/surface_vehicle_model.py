@@ -30,16 +30,19 @@ class SurfaceVehicle:
     lever: float
 
     def derivative(self, state: State, thrust: State) -> State:
-        """Return the time derivative of (surge, sway, yaw rate) under (left, right) thrust."""
+        """Return the time derivative of (surge, sway, yaw rate) under (left, right) thrust.
+
+        A third entry, if given, is a push along the surge that no thruster makes: wind, or a tow.
+        """
         u, v, r = state
-        left, right = thrust
+        left, right, push = thrust if len(thrust) > 2 else (*thrust, 0.0)
         m1, m2, m3 = self.mass
         drag_u, drag_v, drag_r = (
             (linear + quadratic * abs(speed)) * speed
             for linear, quadratic, speed in zip(self.linear_drag, self.quadratic_drag, state, strict=True)
         )
         return (
-            (m2 * v * r - drag_u + left + right) / m1,
+            (m2 * v * r - drag_u + left + right + push) / m1,
             (-m1 * u * r - drag_v) / m2,
             (-(m2 - m1) * u * v - drag_r + self.lever * (right - left)) / m3,
         )
@@ -56,8 +59,8 @@ def surface_vehicle(
 
     Parameters
     ----------
-    thrust : array-like, shape (steps, 2)
-        Left and right thrust in newton.
+    thrust : array-like, shape (steps, 2) or (steps, 3)
+        Left and right thrust in newton, and a push along the surge.
     dt : float
         Sample time in seconds.
     vehicle : SurfaceVehicle
@@ -70,7 +73,7 @@ def surface_vehicle(
     array, shape (steps + 1, 3)
     """
     history = np.asarray(thrust, dtype=float)
-    if history.ndim != 2 or history.shape[1] != 2:
+    if history.ndim != 2 or history.shape[1] not in (2, 3):
         raise KoopsieveError(f"thrust must have two columns, left and right. Got shape {history.shape}.")
     return integrate(vehicle.derivative, initial, history, dt, _MAX_STEP)
 

@@ -1,7 +1,7 @@
 """Two tanks, one draining into the other, of which the upper one overflows.
 
-A₁ ḣ₁ = p·u − a₁√h₁ − w(h₁),  A₂ ḣ₂ = a₁√h₁ + s·w(h₁) − a₂√h₂ − leak, with the overflow w(h) = k·max(h − rim, 0)^1.5
-of which the share s falls into the lower tank. Levels are in metres, the pump in volts, time in seconds.
+A₁ ḣ₁ = p·u − a₁√h₁ − w(h₁),  A₂ ḣ₂ = a₁√h₁ + s·w(h₁) − a₂√h₂ − leak, with the overflow w(h) = k·max(h − rim, 0)^1.5, of
+which the share s falls into the lower tank. Levels are in metres, the pump in volts, time in seconds.
 """
 
 from __future__ import annotations

@@ -105,8 +105,9 @@ class ControlLaw:
     ) -> ControlState:
         """Return the plan that solves the programme around this one; inputs are within their limits exactly."""
         shape = self.problem.shape
-        prediction = self.problem.prediction(now.carried, now.disturbance, planned.plan, planned.path)
-        programme = self.problem.assembled(prediction, reference, acting)
+        with np.errstate(over="ignore", invalid="ignore"):  # a model that diverges is refused by the solver
+            prediction = self.problem.prediction(now.carried, now.disturbance, planned.plan, planned.path)
+            programme = self.problem.assembled(prediction, reference, acting)
         start = np.zeros(len(programme.q))
         start[: shape.moves] = planned.plan.ravel()
         found = self._solver.solve(programme, start)[: shape.moves].reshape(planned.plan.shape)
@@ -152,7 +153,7 @@ class Controller:
     problem: ControlProblem
     noise: Noise | None = None
     gain: float = 0.2
-    drift: float = 0.01
+    drift: float = 0.03
     iterations: int = 1
     tolerance: float = 1e-5
     acting: ArrayLike = 0.0

@@ -98,7 +98,7 @@ class Filtered:
         return self._situation(self.kalman.update(belief, acted, measured), line)
 
     def _situation(self, belief: Belief, line: FloatArray) -> Situation:
-        return Situation(belief.carried, self.kalman.entering @ belief.disturbance, line, belief)
+        return Situation(belief.carried, belief.entering @ belief.disturbance, line, belief)
 
 
 def shifted(model: Predictor, line: FloatArray, acted: FloatArray, measured: FloatArray) -> FloatArray:

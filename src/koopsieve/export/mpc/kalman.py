@@ -1,12 +1,16 @@
 """A Kalman filter on what a model carries: exact in the linear form, extended (linearised at each step) in the others.
 
-State: what is carried, z, and a disturbance d that is added to the outputs' rows at every step and drifts slowly.
+State: what is carried, z, and a disturbance d of the outputs that drifts slowly. Since z = φ(x), a disturbance that
+moves the outputs by d moves z by E·d, where E is the derivative of φ with respect to the outputs:
 z[k+1] = f(z[k], u[k]) + E·d[k] + process noise, d[k+1] = d[k] + drift, y[k] = C·z[k] + measurement noise.
+
+Observables are functions of the state, and a filter that treats them as free leaves the set of states that there are.
+So the estimated state is lifted anew after every correction, and the covariance with it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +19,8 @@ from numpy.typing import ArrayLike
 from koopsieve._types import FloatArray, KoopsieveError, real_array
 from koopsieve.export.mpc.noise import Noise
 from koopsieve.export.protocols import Predictor
+
+START_DRIFTS = 100  # steps of drift by which the disturbance may differ from zero at the start
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +35,14 @@ class Belief:
         Mean of the disturbance.
     covariance : array, shape (size + n_outputs, size + n_outputs)
         Of both together.
+    entering : array, shape (size, n_outputs)
+        The matrix E, through which a disturbance of the outputs enters what is carried: C·E = 1.
     """
 
     carried: FloatArray
     disturbance: FloatArray
     covariance: FloatArray
+    entering: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +57,9 @@ class KalmanFilter:
     drift : float
         Variance by which the disturbance may change per step, as a share of the process and measurement noise of its
         output; 0 means that there is no disturbance.
+    relift : bool
+        Lift the estimated state anew after every correction; False is the plain filter on the lifted state. It makes no
+        difference where observables are states, and is left out where the model does not carry all of its state.
 
     Examples
     --------
@@ -71,7 +83,8 @@ class KalmanFilter:
 
     model: Predictor
     noise: Noise
-    drift: float = 0.01
+    drift: float = 0.03
+    relift: bool = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.drift < np.inf:
@@ -86,12 +99,16 @@ class KalmanFilter:
     def start(self, state: ArrayLike) -> Belief:
         """Return the belief from one measured state (n,), delays included."""
         x = np.atleast_1d(real_array("state", state))[None]
-        carried, outputs = self.model.start(x)[0], len(self.model.signals.outputs)
-        spread = self._lifted_noise(x)
-        covariance = np.zeros((len(carried) + outputs,) * 2)
-        covariance[: len(carried), : len(carried)] = spread + np.diag(self.noise.process)
-        covariance[len(carried) :, len(carried) :] = np.diag(100 * self._drifts)
-        return Belief(carried, np.zeros(outputs), covariance)
+        signals = self.model.signals
+        outputs, delays = len(signals.outputs), signals.embedding.state_delays
+        measured = np.zeros(x.shape[1])  # variances; past inputs are known exactly
+        measured[: outputs * (delays + 1)] = np.tile(self.noise.measurement, delays + 1)
+        slopes = self._slopes(x)
+        size = len(slopes)
+        covariance = np.zeros((size + outputs, size + outputs))
+        covariance[:size, :size] = (slopes * measured) @ slopes.T + np.diag(self.noise.process)
+        covariance[size:, size:] = np.diag(START_DRIFTS * self._drifts)
+        return Belief(self.model.start(x)[0], np.zeros(outputs), covariance, self._entering(slopes))
 
     def update(self, belief: Belief, acted: ArrayLike, measured: ArrayLike) -> Belief:
         """Return the belief one step later.
@@ -106,17 +123,17 @@ class KalmanFilter:
         """
         u = np.atleast_1d(real_array("acted", acted))
         y = np.atleast_1d(real_array("measured", measured))
-        return self._correct(self._predict(belief, u), y)
+        return self._lifted(self._correct(self._predict(belief, u), y))
 
     def _predict(self, belief: Belief, u: FloatArray) -> Belief:
         """Carry mean and covariance one step on: P ← F·P·Fᵀ + Q with F = [[A, E], [0, 1]]."""
         size, z = len(belief.carried), belief.carried[None]
-        step = self.model.jacobians(z, u[None])
         F = np.eye(len(belief.covariance))
-        F[:size, :size], F[:size, size:] = step.A[0], self.entering
+        F[:size, :size] = self.model.jacobians(z, u[None]).A[0]
+        F[:size, size:] = belief.entering
         Q = np.diag(np.concatenate([self.noise.process, self._drifts]))
-        mean = self.model.advance(z, u[None])[0] + self.entering @ belief.disturbance
-        return Belief(mean, belief.disturbance, F @ belief.covariance @ F.T + Q)
+        mean = self.model.advance(z, u[None])[0] + belief.entering @ belief.disturbance
+        return replace(belief, carried=mean, covariance=F @ belief.covariance @ F.T + Q)
 
     def _correct(self, belief: Belief, y: FloatArray) -> Belief:
         """Weigh the measured outputs in: K = P·Hᵀ·(H·P·Hᵀ + R)⁻¹, H = [C, 0]."""
@@ -127,13 +144,35 @@ class KalmanFilter:
         gain = np.linalg.solve(S, H @ P).T
         change = gain @ (y - self.model.read(belief.carried[None])[0])
         rest = np.eye(len(P)) - gain @ H
-        covariance = rest @ P @ rest.T + (gain * self.noise.measurement) @ gain.T  # stays symmetric and positive
-        return Belief(belief.carried + change[:size], belief.disturbance + change[size:], covariance)
+        return replace(
+            belief,
+            carried=belief.carried + change[:size],
+            disturbance=belief.disturbance + change[size:],
+            covariance=rest @ P @ rest.T + (gain * self.noise.measurement) @ gain.T,  # symmetric and positive
+        )
+
+    def _lifted(self, belief: Belief) -> Belief:
+        """Replace what is carried by φ of the state in it: P ← T·P·Tᵀ, T the derivative of that map."""
+        if not self._relifts:
+            return belief
+        places, size = self.model.dictionary.state_positions, len(belief.carried)
+        state = belief.carried[places][None]
+        slopes = self._slopes(state)
+        T = np.eye(len(belief.covariance))
+        T[:size, :size] = 0.0
+        T[:size, places] = slopes
+        return replace(
+            belief,
+            carried=self.model.start(state)[0],
+            covariance=T @ belief.covariance @ T.T,
+            entering=self._entering(slopes),
+        )
 
     @cached_property
-    def entering(self) -> FloatArray:
-        """The matrix E, through which a disturbance of the outputs enters what is carried: C·E = 1."""
-        return np.asarray(np.linalg.pinv(self._reading), dtype=float)
+    def _relifts(self) -> bool:
+        """Tell whether there is anything to lift, and the state to lift it from."""
+        lifted = self.model.form != "reprojected"
+        return self.relift and lifted and bool((self.model.dictionary.state_positions >= 0).all())
 
     @cached_property
     def _reading(self) -> FloatArray:
@@ -145,15 +184,15 @@ class KalmanFilter:
         drifts: FloatArray = self.drift * (np.abs(self._reading) @ self.noise.process + self.noise.measurement)
         return drifts
 
-    def _lifted_noise(self, x: FloatArray) -> FloatArray:
-        """Return the covariance of what is carried that measurement noise in a state causes."""
-        signals = self.model.signals
-        n, delays = len(signals.outputs), signals.embedding.state_delays
-        variance = np.zeros(x.shape[1])
-        variance[: n * (delays + 1)] = np.tile(self.noise.measurement, delays + 1)
+    def _entering(self, slopes: FloatArray) -> FloatArray:
+        """Return E: the derivatives with respect to the outputs, or the outputs' rows alone for the plain filter."""
+        outputs = len(self._reading)
+        return slopes[:, :outputs] if self._relifts else np.asarray(np.linalg.pinv(self._reading), dtype=float)
+
+    def _slopes(self, x: FloatArray) -> FloatArray:
+        """Return the derivatives of what is carried at one state (1, n), shape (size, n)."""
         if self.model.form == "reprojected":
-            return np.diag(variance)
-        point = np.hstack([x, np.zeros((1, len(signals.inputs)))])
-        slope = self.model.dictionary.gradient(point)[0, : self.model.dictionary.size, : x.shape[1]]
-        spread: FloatArray = (slope * variance) @ slope.T
-        return spread
+            return np.eye(x.shape[1])
+        phi = self.model.dictionary
+        point = np.hstack([x, np.zeros((1, len(self.model.signals.inputs)))])
+        return phi.gradient(point)[0, : phi.size, : x.shape[1]]

@@ -1,9 +1,8 @@
 """Noise covariances for a Kalman filter, from the statistics that the model was identified from.
 
 A one-step residual holds noise of the plant and measurement noise of two samples. What tells them apart is how residual
-variance grows with the number of steps ahead: the plant's noise adds up, measurement noise does not. The line through
-the residual variances at the first horizons, continued to zero steps, leaves twice the measurement variance (see
-docs/control.md).
+variance grows with the number of steps ahead: the plant's noise adds up, measurement noise does not. The curve through
+the residual variances at the first horizons, continued to zero steps, leaves twice the measurement variance.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.export.protocols import Predictor, carried_names
 
-FURTHEST = 5  # steps ahead that count for the line
-LEAST = 0.01  # share of the one-step variance that is always left to either noise, so that a filter stays awake
+FURTHEST = 5  # steps ahead that count for the curve
+LEAST = 0.02  # share of the one-step variance that is always left to either noise: the curve is a rough guide
 
 
 class Factor(Protocol):
@@ -101,7 +100,7 @@ def _measured_share(statistics: Statistics, outputs: tuple[str, ...]) -> FloatAr
         return np.full(len(outputs), 0.5)
     found = [ahead.at(h) for h in near]
     variance = np.stack([one.leftover / max(one.rows, 1.0) for one in found])
-    line = np.stack([np.ones(len(near)), near], axis=1)
-    intercept = np.linalg.lstsq(line, variance, rcond=None)[0][0]
+    curve = np.vander(near, min(len(near), 3), increasing=True)  # a line, or a parabola through three and more
+    intercept = np.linalg.lstsq(curve, variance, rcond=None)[0][0]
     share: FloatArray = np.clip(intercept / np.maximum(variance[0], 1e-300), LEAST, 1 - LEAST)
     return share

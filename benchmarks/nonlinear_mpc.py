@@ -1,0 +1,122 @@
+"""Nonlinear model predictive control with the plant's own equations, solved by IPOPT through CasADi: the limit.
+
+It minimises the same cost within the same limits as `koopsieve.export.Controller`, and estimates the disturbance from
+the same measurements in the same way. The disturbance itself it does not know.
+"""
+
+from types import SimpleNamespace
+
+import casadi
+import numpy as np
+
+from koopsieve import Signals
+from koopsieve.export import Limits
+from koopsieve.export.mpc.estimate import FromHistory
+
+QUIET = {"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes", "ipopt.warm_start_init_point": "yes"}
+
+
+class TrueModel:
+    """The plant without its disturbance, as a model: one sample by Runge–Kutta, as in the simulation."""
+
+    form = "reprojected"
+
+    def __init__(self, task):
+        self.signals = Signals(task.outputs, task.inputs, task.dt)
+        state, drive = casadi.SX.sym("x", len(task.outputs)), casadi.SX.sym("u", len(task.inputs))
+        self.function = casadi.Function("plant", [state, drive], [_sampled(task, state, drive)])
+
+    def start(self, states):
+        return states
+
+    def advance(self, carried, acting):
+        return np.array([np.array(self.function(x, u)).ravel() for x, u in zip(carried, acting, strict=True)])
+
+    def read(self, carried):
+        return carried
+
+
+def _sampled(task, state, drive):
+    """The state one sample later."""
+    substeps = max(1, int(np.ceil(task.dt / task.max_step - 1e-9)))
+    h, inputs = task.dt / substeps, casadi.vertsplit(drive)
+
+    def slope(x):
+        return casadi.vertcat(*task.derivative(casadi.vertsplit(x), inputs, casadi))
+
+    for _ in range(substeps):
+        k1 = slope(state)
+        k2 = slope(state + h / 2 * k1)
+        k3 = slope(state + h / 2 * k2)
+        k4 = slope(state + h * k3)
+        state = state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return state
+
+
+class NonlinearMPC:
+    """Multiple shooting over the horizon, started from the last solution."""
+
+    def __init__(self, task, gain):
+        self.task, self.H = task, task.horizon
+        self.n, self.l = len(task.outputs), len(task.inputs)
+        self.model = TrueModel(task)
+        self.estimator = FromHistory(self.model, gain)
+        self.situation, self.solution, self.input = None, None, np.array(task.acting)
+        self._build(np.array(Limits().prices(self.n)))
+
+    def _build(self, price):
+        task, H, n, width = self.task, self.H, self.n, self.l
+        X, U, S = casadi.MX.sym("X", n, H + 1), casadi.MX.sym("U", width, H), casadi.MX.sym("S", n, H)
+        x0, w, before = casadi.MX.sym("x0", n), casadi.MX.sym("w", n), casadi.MX.sym("before", width)
+        reference = casadi.MX.sym("r", n, H)
+        low, high = task.output_limits
+        cost, g, bounds = 0.0, [X[:, 0] - x0], [(np.zeros(n), np.zeros(n))]
+        previous = before
+        for h in range(H):
+            g.append(X[:, h + 1] - self.model.function(X[:, h], U[:, h]) - w)
+            bounds.append((np.zeros(n), np.zeros(n)))
+            cost += casadi.dot(task.output_weights, (X[:, h + 1] - reference[:, h]) ** 2) / 2
+            cost += casadi.dot(task.rate_weights, (U[:, h] - previous) ** 2) / 2
+            cost += casadi.dot(price, S[:, h] + S[:, h] ** 2 / 2)
+            g += [X[:, h + 1] - S[:, h], X[:, h + 1] + S[:, h]]
+            bounds += [(np.full(n, -np.inf), np.array(high)), (np.array(low), np.full(n, np.inf))]
+            previous = U[:, h]
+        decision = casadi.vertcat(casadi.vec(X), casadi.vec(U), casadi.vec(S))
+        parameters = casadi.vertcat(x0, w, before, casadi.vec(reference))
+        programme = {"x": decision, "p": parameters, "f": cost, "g": casadi.vertcat(*g)}
+        self.solver = casadi.nlpsol("nmpc", "ipopt", programme, QUIET)
+        least, largest = task.input_limits
+        states, none = np.full(n * (H + 1), np.inf), np.full(n * H, np.inf)
+        self.fixed = {
+            "lbx": np.concatenate([-states, np.tile(least, H), np.zeros(n * H)]),
+            "ubx": np.concatenate([states, np.tile(largest, H), none]),
+            "lbg": np.concatenate([lower for lower, _ in bounds]),
+            "ubg": np.concatenate([upper for _, upper in bounds]),
+        }
+
+    def step(self, measured, reference):
+        y = np.asarray(measured)
+        now = self.situation = (
+            self.estimator.start(y) if self.situation is None else self.estimator.update(self.situation, self.input, y)
+        )
+        rows = np.asarray(reference)[np.minimum(np.arange(self.H), len(reference) - 1)]
+        parameters = np.concatenate([now.carried, now.disturbance, self.input, rows.ravel()])
+        found = self.solver(x0=self._guess(now), p=parameters, **self.fixed)
+        self.solution = self._parts(np.array(found["x"]).ravel())
+        self.input = np.clip(self.solution.U[0], *map(np.array, self.task.input_limits))
+        return self.input
+
+    def _guess(self, now):
+        if self.solution is None:
+            parts = [np.tile(now.carried, self.H + 1), np.tile(self.input, self.H), np.zeros(self.n * self.H)]
+            return np.concatenate(parts)
+        X, U, S = self.solution.X, self.solution.U, self.solution.S
+        return np.concatenate([part for rows in (X, U, S) for part in (rows[1:].ravel(), rows[-1])])
+
+    def _parts(self, values):
+        first, second = self.n * (self.H + 1), self.l * self.H
+        return SimpleNamespace(
+            X=values[:first].reshape(-1, self.n),
+            U=values[first : first + second].reshape(-1, self.l),
+            S=values[first + second :].reshape(-1, self.n),
+        )
