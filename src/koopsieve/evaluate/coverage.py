@@ -132,8 +132,8 @@ def interval_score(errors: FloatArray, half_widths: FloatArray, level: float) ->
 
     Examples
     --------
-    >>> interval_score(np.array([0.5, 2.0]), np.array(1.0), 0.9).tolist()
-    [2.0, 22.0]
+    >>> interval_score(np.array([0.5, 2.0]), np.array(1.0), 0.5).tolist()
+    [2.0, 6.0]
     """
     with np.errstate(invalid="ignore"):
         missed = np.maximum(errors - half_widths, 0.0)
