@@ -12,6 +12,7 @@ from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
 from koopsieve.cli.demo import demo
 from koopsieve.cli.example import example
+from koopsieve.cli.export import export
 from koopsieve.cli.inspect import inspect
 from koopsieve.cli.predict import predict
 from koopsieve.cli.reproduce import reproduce
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (sift, predict, simulate, inspect, demo, example, reproduce):
+for command in (sift, predict, simulate, inspect, export, demo, example, reproduce):
     app.command()(command)
 app.command("reduce", hidden=True)(sift)  # its name in earlier versions
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from koopsieve.export.c import to_c
+from koopsieve.export.fmu import to_fmu
 from koopsieve.export.mpc import ControlProblem, Limits, Weights
 from koopsieve.export.protocols import Predictor
 from koopsieve.export.state_space import to_mat
@@ -14,7 +15,7 @@ from koopsieve.export.symbolic import CasadiModel, to_casadi, to_do_mpc
 
 
 class Exportable:
-    """What a model can become: C, CasADi, do-mpc, quadratic programmes, a MATLAB file."""
+    """What a model can become: C, CasADi, do-mpc, quadratic programmes, an FMU, a MATLAB file."""
 
     def to_c(self: Predictor, folder: str | os.PathLike[str], name: str = "model") -> tuple[Path, ...]:
         """Write the model as C99: a header, a source file, a program with test vectors and a Makefile.
@@ -93,6 +94,19 @@ class Exportable:
             If the model has no inputs, or weights and limits do not fit its signals.
         """
         return ControlProblem(self, horizon, weights or Weights(), limits or Limits())
+
+    def to_fmu(self: Predictor, path: str | os.PathLike[str]) -> Path:
+        """Write the model as a functional mock-up unit: FMI 2.0 for co-simulation, compiled for this machine.
+
+        Inputs and outputs have the model's names; the parameters "… at the start" set the outputs before the first
+        step. Communication steps must be whole numbers of the sample time.
+
+        Raises
+        ------
+        KoopsieveError
+            If FMPy is not installed, there is no C compiler, or the dictionary holds a user's own code.
+        """
+        return to_fmu(self, path)
 
     def to_mat(self: Predictor, path: str | os.PathLike[str]) -> None:
         """Write the matrices (A, B, C and N, or coef and region), names, sample time and delays for MATLAB."""

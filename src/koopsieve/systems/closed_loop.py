@@ -37,6 +37,8 @@ class ControlTask:
         All states are measured.
     dt, max_step : float
         Sample time, and the longest step of the integration.
+    time_unit : str
+        Of both.
     derivative : callable
         (state, drive, maths) to the state's time derivative; drive is the inputs followed by the disturbances, and
         maths is NumPy or CasADi.
@@ -61,6 +63,7 @@ class ControlTask:
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
     dt: float
+    time_unit: str
     max_step: float
     derivative: Callable[[Any, Any, Any], Any]
     noise: tuple[float, ...]

@@ -20,7 +20,7 @@ from koopsieve._types import FloatArray, KoopsieveError, real_array
 from koopsieve.export.mpc.noise import Noise
 from koopsieve.export.protocols import Predictor
 
-START_DRIFTS = 100  # steps of drift by which the disturbance may differ from zero at the start
+START_DRIFTS = 10  # steps of drift by which the disturbance may differ from zero at the start
 
 
 @dataclass(frozen=True, eq=False)

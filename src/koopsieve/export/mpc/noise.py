@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.export.protocols import Predictor, carried_names
 
 FURTHEST = 5  # steps ahead that count for the curve
@@ -73,8 +73,19 @@ def noise_of(model: Predictor, statistics: Statistics) -> Noise:
     model : Model
     statistics : RegressionStatistics
         Of the model's observables; those compressed with `horizons` that begin 1, 2, 3 tell the noises apart best.
+
+    Raises
+    ------
+    KoopsieveError
+        If an output is not among the statistics' targets.
     """
     variance = _variances(statistics)
+    missing = [name for name in model.signals.outputs if name not in variance]
+    if missing:
+        raise KoopsieveError(
+            f"The statistics lack the outputs {', '.join(missing)}. Pass those that the model was identified from: "
+            "result.outcome.kept."
+        )
     outputs = np.array([variance[name] for name in model.signals.outputs])
     shared = _measured_share(statistics, model.signals.outputs)
     process = {name: (1 - shared[i]) * outputs[i] for i, name in enumerate(model.signals.outputs)}

@@ -1,0 +1,67 @@
+"""Any model as a functional mock-up unit: FMI 2.0 for co-simulation, made of the C code and compiled for this machine.
+
+Comes in: a model with built-in observables, in any form. Goes out: a .fmu file with sources and one binary. FMPy says
+how to compile it; it is imported when it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import uuid
+import zipfile
+from importlib.resources import files
+from pathlib import Path
+
+from koopsieve._types import KoopsieveError, written_whole
+from koopsieve.export.c import c_files
+from koopsieve.export.fmu.description import model_description
+from koopsieve.export.optional import needed
+from koopsieve.export.protocols import Predictor
+
+
+def to_fmu(model: Predictor, path: str | os.PathLike[str]) -> Path:
+    """Write the unit; see `Model.to_fmu`."""
+    build = needed("fmpy.build", "to_fmu()", "fmu")
+    target = Path(path)
+    with tempfile.TemporaryDirectory() as folder:
+        unit, compiling = Path(folder) / "unit", Path(folder) / "compiling"
+        unit.mkdir()
+        compiling.mkdir()
+        _write_sources(model, target.stem, unit)
+        build.create_cmake_settings(unit, compiling)
+        _compile(Path(build.__file__).parent / "c-code", compiling)
+        with written_whole(target) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(unit.rglob("*")):
+                if file.is_file():
+                    archive.write(file, file.relative_to(unit).as_posix())
+    return target
+
+
+def _compile(rules: Path, place: Path) -> None:
+    """Run CMake with FMPy's rules; the settings in `place` say what goes where."""
+    beside_python = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    cmake = shutil.which("cmake", path=beside_python)
+    if cmake is None:
+        raise KoopsieveError("to_fmu() needs CMake, which is not installed. Install it with: pip install cmake")
+    for step in (["-S", str(rules), "-B", str(place)], ["--build", str(place), "--target", "install"]):
+        done = subprocess.run([cmake, *step], capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip().splitlines()
+            raise KoopsieveError(f"The FMU could not be compiled: {said[-1] if said else 'no reason given'}")
+
+
+def _write_sources(model: Predictor, name: str, place: Path) -> None:
+    texts = c_files(model, "model")
+    interface = files(__package__).joinpath("fmu.c").read_text(encoding="ascii")
+    guid = str(uuid.uuid5(uuid.NAMESPACE_OID, texts["model.c"] + interface))
+    sources = place / "sources"
+    sources.mkdir()
+    for file in ("model.h", "model.c"):
+        (sources / file).write_text(texts[file], encoding="ascii")
+    (sources / "fmu.c").write_text(interface, encoding="ascii")
+    (sources / "guid.h").write_text(f'#define MODEL_GUID "{guid}"\n', encoding="ascii")
+    (place / "modelDescription.xml").write_text(model_description(model.signals, name, guid), encoding="utf-8")

@@ -1,0 +1,60 @@
+"""Functional mock-up units, validated and simulated by FMPy."""
+
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Embedding
+from tests.unit.export.models import FORMS, pendulum_model
+
+fmpy = pytest.importorskip("fmpy", reason="FMPy is not installed: pip install -e '.[fmu]'")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_unit_simulates_as_the_model_does(form, tmp_path):
+    from fmpy.validation import validate_fmu
+
+    embedding = Embedding(1, 1) if form != "bilinear" else Embedding()
+    model = pendulum_model(form, embedding)
+    path = model.to_fmu(tmp_path / "pendulum.fmu")
+    assert validate_fmu(path) == []
+    rng, steps = np.random.default_rng(0), 12
+    inputs = rng.normal(size=(steps + 1, 2))
+    inputs[0] = 0.0  # held before the start
+    signals = np.array(
+        [(model.dt * k, *row) for k, row in enumerate(inputs)], dtype=[(name, float) for name in ("time", "u1", "u2")]
+    )
+    found = fmpy.simulate_fmu(
+        path,
+        stop_time=steps * model.dt,
+        step_size=model.dt,
+        output_interval=model.dt,
+        start_values={"x1 at the start": 0.3, "x2 at the start": -0.2},
+        input=signals,
+        output=["x1", "x2"],
+    )
+    history = np.tile([0.3, -0.2], (model.history, 1))
+    along = np.vstack([np.zeros((model.history - 1, 2)), inputs[:steps]])
+    expected = model.predict(history, along, steps)
+    simulated = np.column_stack([found["x1"], found["x2"]])
+    np.testing.assert_allclose(simulated[0], [0.3, -0.2])
+    np.testing.assert_allclose(simulated[1:], expected, rtol=1e-10, atol=1e-12)
+
+
+def test_a_unit_holds_its_sources(tmp_path):
+    path = pendulum_model("linear").to_fmu(tmp_path / "pendulum.fmu")
+    names = zipfile.ZipFile(path).namelist()
+    assert {"modelDescription.xml", "sources/model.c", "sources/model.h", "sources/fmu.c"} <= set(names)
+    assert any(name.startswith("binaries/") for name in names)
+    description = fmpy.read_model_description(path)
+    assert [v.name for v in description.modelVariables if v.causality == "input"] == ["u1", "u2"]
+    assert description.defaultExperiment.stepSize == "0.1"
+
+
+def test_fmpy_is_named_with_the_command_that_installs_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "fmpy.build", None)
+    with pytest.raises(KoopsieveError, match=r"to_fmu\(\) needs fmpy.*pip install 'koopsieve\[fmu\]'"):
+        pendulum_model("linear").to_fmu(tmp_path / "pendulum.fmu")
