@@ -72,7 +72,8 @@ def test_averaged_inclusion_is_nearly_exact(kind):
         mean_field.append(np.abs(inferred(design, target, averaged=False).inclusion[:, 0] - exact.inclusion))
         scale = np.sqrt(exact.variance + 1e-4)
         weights.append(np.abs(found.coef[:, 0] - exact.mean) / scale)
-        np.testing.assert_allclose(np.sqrt(found.coef_variance[:, 0] + 1e-4), scale, rtol=0.5, atol=0.02)
+        probable = exact.inclusion > 0.05
+        np.testing.assert_allclose(np.sqrt(found.coef_variance[probable, 0] + 1e-4), scale[probable], rtol=0.25)
     assert np.mean(gaps) <= 0.01
     assert np.max(gaps) <= 0.1
     assert np.mean(gaps) <= np.mean(mean_field)
