@@ -17,12 +17,14 @@ from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.identify.linalg.standardise import StandardProblem
 from koopsieve.identify.prior import ProblemPrior
 from koopsieve.identify.spike_slab.known_sets import KnownSets
-from koopsieve.identify.spike_slab.neighbourhood import SetSpace
+from koopsieve.identify.spike_slab.neighbourhood import Neighbourhood, SetSpace
 from koopsieve.identify.spike_slab.turnable import FirstSets, Turnable
 
 MAX_EXPANDED = 24  # sets per target whose evidence is computed in full
 EXPANDED_PER_ROUND = 6  # of one target at once
 EXPANDED_WITHIN = 4.0  # nats below the best: sets further down are not expanded
+SOLVED_WITHIN = 7.0  # nats below the best: in the end, sets down to there are solved and not only estimated
+MAX_SOLVED = 64  # of them per target
 COUNTED_WITHIN = 9.0  # nats below the best: sets further down are not counted
 NUMBERS_AT_ONCE = 1 << 22  # per array, in a group of targets that is worked on together
 
@@ -61,8 +63,8 @@ def average(prior: ProblemPrior, problem: StandardProblem, first: BoolArray, rho
 
 
 @dataclass(frozen=True, eq=False)
-class Expanded:
-    """Some expanded sets: their targets within the group, log probabilities, regressors, and E β, E β² of these."""
+class Solved:
+    """Sets whose posterior was computed: targets within the group, log probabilities, regressors, E β and E β²."""
 
     group: IndexArray
     value: FloatArray
@@ -70,15 +72,21 @@ class Expanded:
     mean: FloatArray
     square: FloatArray
 
+    @classmethod
+    def of(cls, group: IndexArray, found: Neighbourhood) -> Solved:
+        """Keep what the averages need."""
+        mean = found.posterior.mean
+        return cls(group, found.value, found.index, mean, mean**2 + found.posterior.variance)
+
 
 def _averaged(space: SetSpace, targets: IndexArray, sets: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return inclusion, means and variances of a group of targets, shape (T, p): (D52)."""
     first = FirstSets.of(space, targets, *_different(space, targets, sets))
     turnable = Turnable.of(space, targets, first, COUNTED_WITHIN)
-    known, expanded = _searched(space, turnable, turnable.known(space, first).within(COUNTED_WITHIN))
+    known, solved = _searched(space, turnable, turnable.known(space, first).within(COUNTED_WITHIN))
     total = known.log_total()
     inclusion = _inclusion(space, turnable, first, known, total)
-    mean, square = _moments(space, first, expanded, inclusion)
+    mean, square = _moments(space, first, solved, inclusion)
     return inclusion, mean, np.maximum(square - mean**2, 0.0)
 
 
@@ -95,20 +103,25 @@ def _unique(group: IndexArray, index: IndexArray) -> tuple[IndexArray, IndexArra
     return rows[:, 0], rows[:, 1:]
 
 
-def _searched(space: SetSpace, turnable: Turnable, known: KnownSets) -> tuple[KnownSets, list[Expanded]]:
-    """Expand the best sets, round after round, until those left are few or improbable: (D51)."""
-    expanded = []
+def _searched(space: SetSpace, turnable: Turnable, known: KnownSets) -> tuple[KnownSets, list[Solved]]:
+    """Expand the best sets, round after round, until those left are few or improbable: (D51).
+
+    In the end the probable ones that were only estimated are solved too, which rids them of rounding in the estimates.
+    """
+    solved = []
     while (rows := known.next_to_expand(EXPANDED_PER_ROUND, EXPANDED_WITHIN, MAX_EXPANDED)).size:
         keys, values = [], []
         for part, found, key in turnable.neighbourhoods(space, known, rows):
-            mean, variance = found.posterior.mean, found.posterior.variance
-            expanded.append(Expanded(known.target[part], found.value, found.index, mean, mean**2 + variance))
+            solved.append(Solved.of(known.target[part], found))
             known = known.with_expanded(part, found.value)
             near = np.nonzero((found.moves >= -COUNTED_WITHIN) & (key >= 0))
             keys.append(key[near])
             values.append(found.value[near[0]] + found.moves[near])
         known = known.with_sets(np.concatenate(keys), np.concatenate(values)).within(COUNTED_WITHIN)
-    return known.capped(), expanded
+    for part, found in turnable.alone(space, known, known.next_to_expand(MAX_SOLVED, SOLVED_WITHIN, MAX_SOLVED)):
+        solved.append(Solved.of(known.target[part], found))
+        known = known.with_expanded(part, found.value)
+    return known.capped(), solved
 
 
 def _inclusion(
@@ -126,18 +139,18 @@ def _inclusion(
 
 
 def _moments(
-    space: SetSpace, first: FirstSets, expanded: list[Expanded], inclusion: FloatArray
+    space: SetSpace, first: FirstSets, solved: list[Solved], inclusion: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return E γβ over the expanded sets, and E (γβ)²: inclusion times E β² in the sets that have the regressor.
+    """Return E γβ over the solved sets, and E (γβ)²: inclusion times E β² in the sets that have the regressor.
 
     Weights that cancel each other in a set must be averaged with the same shares, or predictions would suffer: hence
     the sets that were only estimated do not count for the means.
     """
     best = np.full(len(inclusion), -np.inf)
-    for part in expanded:
+    for part in solved:
         np.maximum.at(best, part.group, part.value)
     total, (weight, mean, square) = np.zeros(len(inclusion)), np.zeros((3, len(inclusion), space.p + 1))
-    for part in expanded:
+    for part in solved:
         share = np.exp(part.value - best[part.group])
         np.add.at(total, part.group, share)
         for sums, values in ((weight, np.ones_like(part.mean)), (mean, part.mean), (square, part.square)):

@@ -129,17 +129,30 @@ class Turnable:
 
         The keys have the shape of the moves; those of moves that would turn what may not are −1.
         """
+        for stack in self._stacks(space, known, rows):
+            group, code = known.target[stack], known.code[stack]
+            place, index, fixed = self._sets(space, group, code)
+            found = space.around(self.targets[group], index, self.local[group])
+            out = np.append(self.bit[place], np.zeros((len(group), 1), dtype=np.intp), axis=1)
+            key = key_of(group, code)[:, None, None] - out[:, :, None] + self.bit
+            yield stack, found, np.append(np.full((len(group), fixed, key.shape[2]), -1), key, axis=1)
+
+    def alone(self, space: SetSpace, known: KnownSets, rows: IndexArray) -> Iterator[tuple[IndexArray, Neighbourhood]]:
+        """Return rows of the table, stack by stack, with their values and posteriors but without neighbours."""
+        for stack in self._stacks(space, known, rows):
+            group = known.target[stack]
+            _, index, _ = self._sets(space, group, known.code[stack])
+            yield stack, space.around(self.targets[group], index, np.empty((len(group), 0), dtype=np.intp))
+
+    def _stacks(self, space: SetSpace, known: KnownSets, rows: IndexArray) -> Iterator[IndexArray]:
         size = space.size(self.fixed[known.target[rows]]) + self.member(known.code[rows]).sum(axis=1)
         for stack in space.stacks(size, self.local.shape[1]):
-            yield (rows[stack], *self._around(space, known.target[rows[stack]], known.code[rows[stack]]))
+            yield rows[stack]
 
-    def _around(self, space: SetSpace, group: IndexArray, code: IndexArray) -> tuple[Neighbourhood, IndexArray]:
+    def _sets(self, space: SetSpace, group: IndexArray, code: IndexArray) -> tuple[IndexArray, IndexArray, int]:
+        """Return sets as places among the turnable regressors and as indices, and how many fixed ones stand first."""
         local, member = self.local[group], self.member(code)
         place = np.sort(np.where(member, np.arange(local.shape[1]), local.shape[1]), axis=1)
         place = place[:, : int(member.sum(axis=1).max(initial=0))]
         fixed, padded = space.compact(self.fixed[group]), np.append(local, np.full((len(local), 1), space.p), axis=1)
-        index = np.append(fixed, np.take_along_axis(padded, place, axis=1), axis=1)
-        found = space.around(self.targets[group], index, local)
-        out = np.append(self.bit[place], np.zeros((len(group), 1), dtype=np.intp), axis=1)
-        key = key_of(group, code)[:, None, None] - out[:, :, None] + self.bit
-        return found, np.append(np.full((len(group), fixed.shape[1], key.shape[2]), -1), key, axis=1)
+        return place, np.append(fixed, np.take_along_axis(padded, place, axis=1), axis=1), fixed.shape[1]
