@@ -48,6 +48,12 @@ class Slab:
             return self
         return Slab(np.take(self.c, regressors), np.take(self.d, regressors), np.take(self.constant, regressors))
 
+    def expanded(self, axis: int) -> Slab:
+        """Return the slab with one axis more."""
+        if not isinstance(self.constant, np.ndarray):
+            return self
+        return Slab(*(np.expand_dims(values, axis) for values in (self.c, self.d, self.constant)))
+
     @property
     def column(self) -> Slab:
         """The slab for arrays of shape (regressors, targets)."""

@@ -77,14 +77,17 @@ class SweptGraphSieve:
     ----------
     identifier : SpikeSlab
         Its prior's `worth` is replaced along the path; its starts are used for the first step only. By default it
-        settles to a hundredth of a nat, which is enough to tell on which side of the threshold an inclusion is.
+        settles to a hundredth of a nat, which is enough to tell on which side of the threshold an inclusion is, and
+        does not average: each step is to start from one answer.
     threshold : float
         Inclusion from which one observable counts as driving another.
     generous, strict : float
         The ends of the sweep.
     """
 
-    identifier: SpikeSlab = field(default_factory=lambda: SpikeSlab(starts=(Start.RIDGE,), tolerance=1e-2))
+    identifier: SpikeSlab = field(
+        default_factory=lambda: SpikeSlab(starts=(Start.RIDGE,), tolerance=1e-2, averaged=False)
+    )
     threshold: float = 0.1
     generous: float = 1e-2
     strict: float = 30.0

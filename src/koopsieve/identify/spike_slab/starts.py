@@ -18,6 +18,7 @@ from koopsieve.identify.spike_slab import equations
 from koopsieve.identify.spike_slab.bound import Posterior
 from koopsieve.identify.spike_slab.rules import Rules
 
+MIN_RESUMED_INCLUSION = 0.1  # of a regressor in an earlier answer, for it to be in at the start
 MAX_STARTING_REGRESSORS = 64  # per target, in a dense or greedy start
 
 
@@ -64,8 +65,9 @@ def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Poste
 
 
 def resume(rules: Rules, problem: StandardProblem, start: Estimate) -> Posterior:
-    """Return an earlier answer as a start."""
-    coef, gamma = np.asfortranarray(start.coef), np.asfortranarray(start.inclusion * (start.coef != 0))
+    """Return an earlier answer as a start, without what is improbable in it."""
+    probable = (start.inclusion >= MIN_RESUMED_INCLUSION) & (start.coef != 0)
+    coef, gamma = np.asfortranarray(start.coef * probable), np.asfortranarray(start.inclusion * probable)
     w = coef * problem.column_scale[:, None] / problem.target_scale
     mu = np.divide(w, gamma, out=np.zeros_like(w), where=gamma > 0)
     rho = start.noise_precision * problem.target_scale**2

@@ -13,7 +13,9 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.identify.prior import ProblemPrior
 from koopsieve.identify.spike_slab.equations import slab_gain
-from koopsieve.sieve.horizon.posterior import HorizonPosterior, noise_gain
+from koopsieve.identify.spike_slab.moves import removal_growth
+from koopsieve.identify.spike_slab.sets import noise_gain
+from koopsieve.sieve.horizon.posterior import HorizonPosterior
 from koopsieve.sieve.horizon.problem import HorizonProblem
 
 MIN_REMAINING_ERROR = 1e-3  # of the squared error: rounding must not take more than this from it
@@ -83,7 +85,7 @@ class _Marginals:
         """Return what taking out each of those that are still in would gain: (D37)."""
         mean, variance = self.mean[:, stay], self.variance[:, stay]
         growth = removal_growth(mean, variance, self.alpha[:, stay], self.rho[:, None])
-        noise = noise_gain(problem, prior, self.squared_error, growth)
+        noise = noise_gain(prior, problem.rows, self.squared_error[:, None], growth)
         gains: FloatArray = problem.weight @ (noise - slab_gain(prior.slab.at(self.kept[stay]), mean, variance))
         return gains
 
@@ -116,9 +118,3 @@ class _Marginals:
 def _over_root(column: FloatArray, i: int) -> FloatArray:
     """Return the column over the root of its pivot, so that its outer product is what leaves the covariance."""
     return column / np.sqrt(column[:, i, None])
-
-
-def removal_growth(mean: FloatArray, variance: FloatArray, alpha: FloatArray, rho: FloatArray) -> FloatArray:
-    """Return by how much the squared error grows when a weight is taken out, the others solved anew: (D37)."""
-    growth: FloatArray = (mean**2 / variance + alpha * (mean**2 + variance) - 1) / rho
-    return growth
