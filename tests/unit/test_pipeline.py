@@ -192,9 +192,7 @@ def test_every_door_keeps_the_same_set_and_gives_the_same_model(tmp_path):
         "command line": run(settings),
         "threads": sift(data, recipe, test=other, executor=Threads(2), **common),
         "one core": sift(data, recipe, test=other, executor=Serial(), **common),
-        "stream": sift(
-            Stream.from_arrays(x, u, dt=data.dt, state_names="y", input_names="u"), recipe, **common, form="linear"
-        ),
+        "stream": sift(Stream.from_arrays(x, u, dt=data.dt, state_names="y", input_names="u"), recipe, **common),
     }
     facade = KoopmanSieve(recipe, horizons=[1, 10], state_delays=1, input_delays=1, form="linear").fit(data)
     doors["KoopmanSieve"] = facade.result_

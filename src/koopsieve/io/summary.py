@@ -24,6 +24,7 @@ from koopsieve.model import BilinearModel
 from koopsieve.model.terms import output_terms
 from koopsieve.sieve import SievePath
 from koopsieve.sieve.result import LINEAR, PERSISTENCE, SieveResult
+from koopsieve.sieve.tried import Tried
 from koopsieve.sieve.views import Contender, Sifted, contenders, judged_model, result_of
 
 
@@ -49,12 +50,28 @@ def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str,
         "eigenvalues": _eigenvalues(spectrum(judged_model(result), result.judged.data)),
         "path": path_entry(result.path),
         "tried": {form: path_entry(path) for form, path in result.paths.items()},
+        "looked_at": [_looked_at(one) for one in result.tried],
+        "not_searched": result.left_out,
         **_explanation(result.explanation, result.reduction.threshold),
         "seconds": result.seconds,
         "version": __version__,
         "environment": _environment(),
         "seed": result.seed,
         **further,
+    }
+
+
+def _looked_at(one: Tried) -> dict[str, Any]:
+    return {
+        "stage": one.stage,
+        "form": one.form,
+        "embedding": one.embedding.to_dict(),
+        "dictionary": one.dictionary,
+        "candidates": one.candidates,
+        "kept": one.kept,
+        "nmse": one.errors.error,
+        "free_runs": one.run,
+        "seconds": one.seconds,
     }
 
 

@@ -2,7 +2,7 @@
 
 Comes in: a model structure with all candidate regressors, and embedded episodes to learn from. Goes out: a
 `SimulationPath`, the best set of terms of every size with its multi-step fit. Which one to take is decided on other
-data: see `judge` and `choose_paired`.
+data: see `koopsieve.sieve.choice`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class SimulationSieve:
         KoopsieveError
             If no episode is as long as a window.
         """
-        n = model.line.outputs
+        n = model.outputs
         one_step = one_step_factor(model.regressors, episodes, n)
         most = min(self.rows / (self.length * n), self.repeats * one_step.rows / self.length)
         windows = draw_windows(episodes, n, self.length, max(int(most), 1), rng)
