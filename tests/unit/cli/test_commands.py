@@ -19,7 +19,7 @@ from koopsieve.cli import main
 SRC = str(Path(__file__).parents[3] / "src")
 FILES = ["inclusion.csv", "model.npz", "report.html", "summary.json"]
 SIFT = ["sift", "bench.csv", "--states", "y", "--inputs", "u", "--time", "t", "--delays", "1", "--polynomials", "3"]
-SIFT += ["--kernels", "0", "--horizons", "1,10"]
+SIFT += ["--kernels", "0", "--horizons", "1,10", "--form", "linear", "--inputs-at", "k"]
 QUICK = [*SIFT, "--sieve", "graph"]
 PREDICT = ["predict", "result/model.npz", "bench.csv", "--horizon", "10"]
 
