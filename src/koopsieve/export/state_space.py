@@ -6,11 +6,13 @@ The state of what is handed over is what the model carries: the lifted state φ.
 from __future__ import annotations
 
 import os
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
+from koopsieve.export.files import write_file
 from koopsieve.export.optional import needed
 from koopsieve.export.protocols import LinearPredictor, Predictor
 
@@ -56,8 +58,9 @@ def to_mat(path: str | os.PathLike[str], model: Predictor) -> None:
         "input_delays": float(embedding.input_delays),
         "inputs_at": embedding.inputs_at,
     }
-    with written_whole(path) as stream:
-        savemat(stream, content, oned_as="column")
+    stream = BytesIO()
+    savemat(stream, content, oned_as="column")
+    write_file(path, stream.getvalue())
 
 
 def _matlab_array(name: str, values: Any) -> Any:

@@ -154,6 +154,22 @@ def test_names_are_made_fit_for_c(tmp_path):
     subprocess.run(["make"], cwd=tmp_path, check=True, capture_output=True)
 
 
+HOSTILE = (
+    (("y\n*/ #error", "tab\tand\abell"), ("//", "%d%n")),
+    (("日本", "Δ"), ("é", "è")),
+    (("int", "Makefile"), ("main", "model_test")),
+    (("x" * 300, "x" * 299 + "y"), ("??/", "\\")),
+)
+
+
+@pytest.mark.parametrize("outputs, inputs", HOSTILE)
+@pytest.mark.parametrize("form", ["linear", "reprojected"])
+def test_columns_may_have_any_name(form, outputs, inputs, tmp_path):
+    named = replace(simulate_pendulum([80], 2), signals=Signals(outputs, inputs, 0.1))
+    pendulum_model(form, Embedding(1, 1), data=named).to_c(tmp_path, outputs[0][:40])
+    subprocess.run(["make"], cwd=tmp_path, check=True, capture_output=True)
+
+
 def test_a_saved_model_is_exported_alike(tmp_path):
     model = pendulum_model("reprojected", recipe=EVERY_BLOCK)
     model.save(tmp_path / "model.npz")

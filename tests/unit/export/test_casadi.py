@@ -1,13 +1,14 @@
 """Models in CasADi and do-mpc against the same models in Python."""
 
 import sys
+from dataclasses import replace
 
 import casadi
 import numpy as np
 import pytest
 
 from koopsieve._types import KoopsieveError
-from koopsieve.data import Embedding
+from koopsieve.data import Embedding, Signals
 from koopsieve.dictionary import Function, States
 from tests.reference.pendulum import simulate_pendulum
 from tests.unit.export.models import EMBEDDINGS, EVERY_BLOCK, FORMS, names_of, pendulum_model
@@ -113,6 +114,14 @@ def test_do_mpc_simulates_the_same(form):
         carried = model.advance(carried, v[None])
         np.testing.assert_allclose(column(simulator.make_step(v[:, None])), carried[0], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(simulator.data["_aux", "x1"][-1], simulator.data["_x", "carried"][-1][:1])
+
+
+def test_do_mpc_gets_names_that_it_takes():
+    pytest.importorskip("do_mpc")
+    names = Signals(("default", "a b"), ("carried", "a-b"), 0.1)
+    built = pendulum_model("linear", data=replace(simulate_pendulum([80], 2), signals=names)).to_do_mpc()
+    assert built.aux.keys() == ["default", "default_2", "a_b"]
+    assert built.u.keys() == ["default", "carried_2", "a_b_2"]
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning:casadi")  # do-mpc itself calls CasADi in an older way
