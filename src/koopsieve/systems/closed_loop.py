@@ -35,6 +35,7 @@ class ControlTask:
     name : str
     outputs, inputs : tuple of str
         All states are measured.
+    output_units, input_units : tuple of str
     dt, max_step : float
         Sample time, and the longest step of the integration.
     time_unit : str
@@ -57,11 +58,15 @@ class ControlTask:
     reference : array, shape (steps + horizon + 1, n_outputs)
     disturbance : array, shape (steps, d)
         Added after the inputs in the drive.
+    disturbed_by : str
+        What the disturbance is.
     """
 
     name: str
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
+    output_units: tuple[str, ...]
+    input_units: tuple[str, ...]
     dt: float
     time_unit: str
     max_step: float
@@ -77,6 +82,7 @@ class ControlTask:
     output_limits: tuple[tuple[float, ...], tuple[float, ...]]
     reference: FloatArray
     disturbance: FloatArray
+    disturbed_by: str
 
     def simulate(self, drive: FloatArray, initial: Iterable[float]) -> FloatArray:
         """Return the states under inputs and disturbances held over each sample, one row more than `drive`."""
