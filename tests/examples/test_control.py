@@ -8,7 +8,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "examples"
 SHORT = {
     "vehicle": {"steps": 90, "samples": 1500},
-    "tanks": {"steps": 150, "samples": 1200, "degree": 3},
+    "tanks": {"steps": 200, "samples": 1200, "degree": 3},
     "reactor": {"steps": 120, "samples": 1500},
 }
 

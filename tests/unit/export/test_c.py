@@ -13,7 +13,7 @@ from koopsieve.export.c import c_files
 from koopsieve.model import Model
 from tests.compiled import STRICT, Compiled
 from tests.reference.pendulum import simulate_pendulum
-from tests.unit.export.models import EMBEDDINGS, EVERY_BLOCK, FORMS, names_of, pendulum_model
+from tests.unit.export.models import DRIVEN_MONOMIALS, EMBEDDINGS, EVERY_BLOCK, FORMS, names_of, pendulum_model
 
 every_form = pytest.mark.parametrize("form", FORMS)
 every_embedding = pytest.mark.parametrize("embedding", EMBEDDINGS, ids=names_of)
@@ -61,9 +61,14 @@ def test_every_form_and_timing(form, embedding, tmp_path):
 
 
 @every_form
-@pytest.mark.parametrize("embedding", [Embedding(), Embedding(1, 1)], ids=names_of)
+@pytest.mark.parametrize("embedding", [Embedding(), Embedding(1, 1, "k+1")], ids=names_of)
 def test_every_block(form, embedding, tmp_path):
     compare(pendulum_model(form, embedding, EVERY_BLOCK), tmp_path)
+
+
+@pytest.mark.parametrize("embedding", [Embedding(), Embedding(1, 2, "k+1")], ids=names_of)
+def test_monomials_of_states_and_inputs(embedding, tmp_path):
+    compare(pendulum_model("reprojected", embedding, DRIVEN_MONOMIALS), tmp_path)
 
 
 @every_form

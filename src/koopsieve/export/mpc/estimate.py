@@ -1,7 +1,7 @@
 """Where the plant is and what disturbs it: from measured history, or from a Kalman filter.
 
 Both give what the model carries now, and what to add to every step of a prediction so that a plant at rest is predicted
-to stay where it is. That makes tracking free of offset (docs/control.md).
+to stay where it is. That makes tracking free of offset (D74).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FromHistory:
-    """Lift the measured state; the disturbance is the smoothed error of one-step predictions.
+    """Lift the measured state; the disturbance is the smoothed error of one-step predictions (D74).
 
     Parameters
     ----------

@@ -2,10 +2,10 @@
 
 State: what is carried, z, and a disturbance d of the outputs that drifts slowly. Since z = φ(x), a disturbance that
 moves the outputs by d moves z by E·d, where E is the derivative of φ with respect to the outputs:
-z[k+1] = f(z[k], u[k]) + E·d[k] + process noise, d[k+1] = d[k] + drift, y[k] = C·z[k] + measurement noise.
+z[k+1] = f(z[k], u[k]) + E·d[k] + process noise, d[k+1] = d[k] + drift, y[k] = C·z[k] + measurement noise (D75).
 
 Observables are functions of the state, and a filter that treats them as free leaves the set of states that there are.
-So the estimated state is lifted anew after every correction, and the covariance with it.
+So the estimated state is lifted anew after every correction, and the covariance with it (D76).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A one-step residual holds noise of the plant and measurement noise of two samples. What tells them apart is how residual
 variance grows with the number of steps ahead: the plant's noise adds up, measurement noise does not. The curve through
-the residual variances at the first horizons, continued to zero steps, leaves twice the measurement variance.
+the residual variances at the first horizons, continued to zero steps, leaves twice the measurement variance (D77).
 """
 
 from __future__ import annotations

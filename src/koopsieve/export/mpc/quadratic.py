@@ -105,7 +105,7 @@ class Shape:
 
 
 def hessian(shape: Shape, G: FloatArray) -> FloatArray:
-    """Return P: GᵀQG + DᵀSD + R for the inputs, the price for exceeded limits."""
+    """Return P: GᵀQG + DᵀSD + R for the inputs (D73), the price for exceeded limits."""
     slack = len(shape.limited)
     P = np.zeros((shape.moves + slack, shape.moves + slack))
     D = shape.changes
@@ -132,7 +132,7 @@ def constraint_matrix(shape: Shape, G: FloatArray) -> FloatArray:
 
 
 def gradient(shape: Shape, prediction: AffinePrediction, reference: FloatArray, previous: FloatArray) -> FloatArray:
-    """Return q: GᵀQ(free − r), what the last input adds through the first change, and the price of excess."""
+    """Return q: GᵀQ(free − r), what the last input adds through the first change (D73), and the price of excess."""
     q = np.empty(shape.moves + len(shape.limited))
     q[shape.moves :] = shape.price
     q[: shape.moves] = prediction.G.T @ (shape.tracking * (prediction.free - reference.ravel()))
