@@ -111,7 +111,7 @@ class Exportable:
         return to_fmu(self, path)
 
     def to_mat(self: Predictor, path: str | os.PathLike[str]) -> None:
-        """Write the matrices (A, B, C and N, or coef and region), names, sample time and delays for MATLAB.
+        """Write the matrices (A, B, C and N, or coef, region and bounds), names, sample time and delays for MATLAB.
 
         Raises
         ------

@@ -71,6 +71,14 @@ def test_names_are_made_fit_for_a_unit(tmp_path):
     assert found[4:] == ["y at the start (2)", "y at the start at the start"]
 
 
+def test_a_missing_compiler_is_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", str(tmp_path / "none"))
+    monkeypatch.setenv("CXX", str(tmp_path / "none"))
+    with pytest.raises(KoopsieveError, match=r"could not be compiled \(.*Expected a C and a C\+\+ compiler"):
+        pendulum_model("linear").to_fmu(tmp_path / "pendulum.fmu")
+    assert not list(tmp_path.iterdir())
+
+
 def test_fmpy_is_named_with_the_command_that_installs_it(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "fmpy.build", None)
     with pytest.raises(KoopsieveError, match=r"to_fmu\(\) needs fmpy.*pip install 'koopsieve\[fmu\]'"):

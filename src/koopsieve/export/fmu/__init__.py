@@ -58,7 +58,10 @@ def _compile(rules: Path, place: Path) -> None:
         done = subprocess.run([cmake, *step], capture_output=True, text=True, check=False)
         if done.returncode:
             said = (done.stderr or done.stdout).strip().splitlines()
-            raise KoopsieveError(f"The FMU could not be compiled: {said[-1] if said else 'no reason given'}")
+            raise KoopsieveError(
+                f"The FMU could not be compiled ({said[-1] if said else 'no reason given'}). Expected a C and a C++ "
+                "compiler that CMake finds, such as gcc and g++; install them, or take to_c() to another machine."
+            )
 
 
 def _write_sources(model: Predictor, name: str, place: Path) -> None:
