@@ -5,8 +5,8 @@
 Every controller minimises the same cost over the same horizon within the same limits, from the same noisy measurements,
 and estimates the disturbance that no sensor sees in the same way. The models are learned from the same record. The
 nonlinear one knows the plant's equations and is solved by IPOPT: its error counts as 100 %. Means over seeds of the
-measurement noise; the time is the median of a step. Rows with a Kalman filter know more of the state; the last row is
-the nonlinear controller with the filter's noises of the row before.
+measurement noise; the time is the median processor time of a step. Rows with a Kalman filter know more of the state;
+the last row is the nonlinear controller with the filter's noises of the row before.
 """
 
 import argparse

@@ -112,7 +112,7 @@ class Run:
         Without noise.
     inputs : array, shape (steps, l)
     seconds : array, shape (steps,)
-        What each step of the controller took.
+        Processor time that each step of the controller took; other programs on the machine do not count.
     """
 
     task: ControlTask
@@ -141,7 +141,7 @@ class Run:
 
     @property
     def milliseconds(self) -> float:
-        """Median time of one step of the controller."""
+        """Median processor time of one step of the controller."""
         return float(1e3 * np.median(self.seconds))
 
 
@@ -151,8 +151,8 @@ def follow(task: ControlTask, controller: Steps, seed: int, steps: int | None = 
     states, inputs, seconds = [np.array(task.initial)], [], []
     for k, disturbance in enumerate(task.disturbance[:steps]):
         measured = states[-1] + rng.normal(size=len(task.noise)) * task.noise
-        begun = time.perf_counter()
+        begun = time.process_time()
         inputs.append(np.array(controller.step(measured, task.reference[k + 1 : k + 1 + task.horizon])))
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.process_time() - begun)
         states.append(task.simulate(np.concatenate([inputs[-1], disturbance])[None], states[-1])[-1])
     return Run(task, np.array(states), np.array(inputs), np.array(seconds))
