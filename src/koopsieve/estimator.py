@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
-from koopsieve.dictionary import Block, Constant, SquaredExponential, States
+from koopsieve.dictionary import Block
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.model.histories import starts
 from koopsieve.pipeline import sift
@@ -25,8 +25,10 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    dictionary : Block, optional
-        The candidates; by default the states, a constant and up to a hundred standardised squared-exponential kernels.
+    dictionary : Block or "auto"
+        The candidates; "auto" looks at polynomials and kernels and takes what predicts best on validation data.
+    form : {"auto", "linear", "bilinear", "reprojected"}
+        How the model predicts; "auto" takes the simplest that is as good as the best on validation data.
     horizons : sequence of int
         Steps ahead that matter: the dictionary is chosen, and the model judged, by its errors there. Those longer than
         the data allow are left out with a warning.
@@ -73,8 +75,9 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        dictionary: Block | None = None,
+        dictionary: Block | str = "auto",
         *,
+        form: str = "auto",
         horizons: Sequence[int] = (1, 10, 50),
         state_delays: int = 0,
         input_delays: int = 0,
@@ -86,6 +89,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         seed: int = 0,
     ) -> None:
         self.dictionary = dictionary
+        self.form = form
         self.horizons = horizons
         self.state_delays = state_delays
         self.input_delays = input_delays
@@ -111,8 +115,9 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         embedding = Embedding(self.state_delays, self.input_delays)
         self.result_ = sift(
             data,
-            self._candidates(data),
-            delays=None if embedding.trivial else embedding,
+            self.dictionary,
+            form=self.form,
+            delays=data.embedding if embedding.trivial else embedding,
             sieve=self.sieve,
             horizons=self.horizons,
             validation=self.validation,
@@ -183,13 +188,6 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the names of the retained observables, which are the columns of `transform`."""
         check_is_fitted(self)
         return np.asarray(self.retained_names_, dtype=object)
-
-    def _candidates(self, data: Trajectories | Stream) -> Block | None:
-        if self.dictionary is not None or isinstance(data, Stream):
-            return self.dictionary
-        distinct = len(np.unique(np.concatenate(data.states), axis=0))
-        kernels = SquaredExponential(centers=min(100, max(1, distinct // 10)), standardize=True)
-        return States() + Constant() + kernels
 
     def _data(self, X: Any, u: Any, reset: bool) -> Trajectories | Stream:
         if isinstance(X, Trajectories | Stream) or _holds(X, Trajectories):

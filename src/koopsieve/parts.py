@@ -53,14 +53,64 @@ class Parts:
         return judge(judged, self.judged.data, horizons, self.judged.truth)
 
 
-def split(
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """The data in their parts as they were measured, before delays are added.
+
+    Parameters
+    ----------
+    learn, validation : Trajectories or Stream
+    windows : Trajectories
+        The validation data in memory: all of them, or a sample of a stream.
+    judged : Judged
+        What errors are reported on.
+    validated : bool
+        Whether anything was held out for validation.
+    """
+
+    learn: Data
+    validation: Data
+    windows: Trajectories
+    judged: Judged
+    validated: bool
+
+    def embedded(self, embedding: Embedding, deepest: Embedding | None = None) -> Parts:
+        """Return the parts with delays.
+
+        Parameters
+        ----------
+        embedding : Embedding
+        deepest : Embedding, optional
+            Predictions of all models that are compared start where this one could: windows of models with fewer delays
+            are cut, so that all start at the same samples.
+        """
+        learn, held = embedded(self.learn, embedding), embedded(self.validation, embedding)
+        learn.signals.require_same(held.signals, "Learning and validation data")
+        windows = _trimmed(embedded(self.windows, embedding), embedding if deepest is None else deepest)
+        if self.judged.on == "validation":
+            return Parts(learn, held, windows, Judged("validation", windows), self.validated)
+        judged = embedded(self.judged.data, embedding)
+        learn.signals.require_same(judged.signals, "Learning and test data")
+        truth = None if self.judged.truth is None else embedded(self.judged.truth, embedding)
+        return Parts(learn, held, windows, Judged(self.judged.on, judged, truth), self.validated)
+
+
+def _trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
+    """Return what a deeper embedding would have left of each episode."""
+    first, last = deepest.lost - data.embedding.lost, deepest.ahead - data.embedding.ahead
+    if not first and not last:
+        return data
+    kept = [(e, first, len(x) - last) for e, x in enumerate(data.states) if len(x) - last - first > 1]
+    return data.stretches(kept)
+
+
+def divide(
     data: Data,
-    delays: Embedding | None,
     validation: Data | float,
     test: Data | float | None,
     truth: Trajectories | None,
     horizons: tuple[int, ...],
-) -> Parts:
+) -> Divided:
     """Return the parts of the data; the arguments are those of `sift`."""
     data = in_memory(data, MAX_NUMBERS_IN_MEMORY)
     longest, rest, on = horizons[-1], data, "test"
@@ -74,17 +124,12 @@ def split(
         learn, held = hold_out(rest, float(validation), longest)
     else:
         learn = held = rest
-    embedding = data.embedding if delays is None else delays
-    learn, held = embedded(learn, embedding), embedded(held, embedding)
-    learn.signals.require_same(held.signals, "Learning and validation data")
     stretch = 20 * (longest + 1)
     windows = sample(held, MAX_WINDOW_ROWS, stretch)
-    if test is None:
-        return Parts(learn, held, windows, Judged("validation", windows), validated)
-    judged = sample(embedded(test, embedding), MAX_WINDOW_ROWS, stretch)
-    learn.signals.require_same(judged.signals, "Learning and test data")
-    known = None if truth is None else embedded(truth, embedding)
-    return Parts(learn, held, windows, Judged(on, judged, known), validated)
+    judged = Judged("validation", windows)
+    if test is not None:
+        judged = Judged(on, sample(test, MAX_WINDOW_ROWS, stretch), truth)
+    return Divided(learn, held, windows, judged, validated)
 
 
 def possible_horizons(horizons: tuple[int, ...], parts: Parts) -> tuple[int, ...]:

@@ -39,6 +39,16 @@ def whole(value: Any) -> int:
     return value
 
 
+def whole_or_auto(value: Any) -> int | str:
+    """Return a whole number from 0, also if it is written as text, or "auto"."""
+    if value == "auto":
+        return "auto"
+    try:
+        return whole(int(value) if isinstance(value, str) and value.isdecimal() else value)
+    except TypeError:
+        raise TypeError("a whole number, 0 or more, or auto") from None
+
+
 def wholes(value: Any) -> tuple[int, ...]:
     """Return one or more whole numbers from 1, sorted."""
     given = [value] if isinstance(value, int) else value
@@ -101,7 +111,7 @@ class Settings:
     """What to read, which dictionary to sift, how to judge and where to write; the names are the keys of a TOML file.
 
     `None` means that the data decide: `dt` is the step of the time column (or 1), `input_delays` are as many as
-    `delays`, `kernels` are 100 or a tenth of the samples if that is less.
+    `delays`; with neither `kernels` nor `polynomials` both are looked at, and the better is taken.
     """
 
     files: tuple[str, ...] = _setting(texts, (), list[str], "CSV, Parquet, .npz or .mat; several are episodes.", DATA)
@@ -117,16 +127,24 @@ class Settings:
     gaps: str = _setting(
         one_of("raise", "split"), "raise", str, "Missing samples: raise refuses them, split cuts there.", DATA
     )
-    delays: int = _setting(whole, 0, int, "Past samples of outputs and inputs to add.", DICTIONARY)
+    delays: int | str = _setting(
+        whole_or_auto, "auto", str, "Past samples of outputs and inputs to add; auto finds how many.", DICTIONARY
+    )
     input_delays: int | None = _setting(whole, None, int, "Past samples of inputs, if not as many.", DICTIONARY)
-    kernels: int | None = _setting(whole, None, int, "Squared-exponential kernels; 0 for none (100).", DICTIONARY)
-    polynomials: int = _setting(whole, 1, int, "Products of states up to this degree.", DICTIONARY)
+    kernels: int | None = _setting(whole, None, int, "Squared-exponential kernels, so many.", DICTIONARY)
+    polynomials: int | None = _setting(
+        whole,
+        None,
+        int,
+        "Products of states and inputs up to this degree. Without both: auto.",
+        DICTIONARY,
+    )
     inputs_at: str = _setting(
-        one_of("k", "k+1"), "k", str, "Sample of the input that acts on the next output: k or k+1.", DICTIONARY
+        one_of("k", "k+1", "auto"), "auto", str, "Sample of the input that acts on y[k+1]: k, k+1 or auto.", DICTIONARY
     )
     form: str = _setting(
         one_of("linear", "bilinear", "reprojected", "auto"),
-        "linear",
+        "auto",
         str,
         "How the model predicts: linear, bilinear, reprojected, or auto, which tries them all.",
         JUDGING,
@@ -138,6 +156,10 @@ class Settings:
         str,
         "horizon: by errors at the horizons; graph: the paper's.",
         JUDGING,
+    )
+    max_terms: int | None = _setting(whole, None, int, "Terms to keep at most.", JUDGING)
+    budget: float = _setting(
+        positive, 300.0, float, "Seconds after which no further search begins, where there are several.", JUDGING
     )
     threshold: float = _setting(share, 0.1, float, "Probability from which a dependency counts.", JUDGING)
     compare: tuple[str, ...] = _setting(

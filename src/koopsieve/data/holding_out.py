@@ -203,6 +203,26 @@ def sample(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) 
     return _trajectories(found, data)
 
 
+def thinned(data: Trajectories, rows: int, stretch: int) -> Trajectories:
+    """Return about `rows` samples, in stretches of `stretch` rows spread evenly over the data; all if there are fewer.
+
+    Parameters
+    ----------
+    data : Trajectories
+    rows, stretch : int
+    """
+    if data.n_samples <= rows:
+        return data
+    places = [
+        (episode, first, min(first + stretch, len(x)))
+        for episode, x in enumerate(data.states)
+        for first in range(0, max(len(x) - stretch, 0) + 1, stretch)
+    ]
+    count = max(1, rows // stretch)
+    chosen = np.unique(np.linspace(0, len(places) - 1, min(count, len(places))).round().astype(int))
+    return data.stretches([places[i] for i in chosen])
+
+
 def _windows(data: Stream, stretch: int) -> Iterator[Block]:
     """Yield consecutive stretches of every piece; what is left at its end is one too."""
     for piece in data.pieces(stretch):

@@ -20,6 +20,7 @@ from koopsieve.sieve.choice import log_errors, paired_standard_error
 from koopsieve.sieve.forms import Outcome
 from koopsieve.sieve.path import SievePath
 from koopsieve.sieve.reduction import Reduction
+from koopsieve.sieve.tried import Tried
 
 SIFTED, PERSISTENCE, LINEAR, EVERYTHING = "sifted", "persistence", "linear", "everything"
 
@@ -99,7 +100,7 @@ class SieveResult(Shown):
     outcome : Outcome
         The search in the form that was taken: path, model, statistics, explanation.
     paths : mapping from form to SievePath
-        Every form that was tried.
+        Every form that was tried; of several dictionaries the best one's.
     errors : Errors
         Of the model, on the judged data.
     diagnostics : Diagnostics
@@ -118,6 +119,10 @@ class SieveResult(Shown):
         How many samples were learned from, validated on and judged on.
     seconds : mapping from stage to float
     seed : int
+    tried : tuple of Tried
+        Every look and search, in their order.
+    left_out : tuple of str
+        Searches that were not made because the time was over.
     """
 
     outcome: Outcome
@@ -132,6 +137,8 @@ class SieveResult(Shown):
     seed: int
     comparison: Mapping[str, Comparison] = field(default_factory=dict)
     coverage: Coverage | None = None
+    tried: tuple[Tried, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def model(self) -> Model:
@@ -212,6 +219,8 @@ class SieveResult(Shown):
                 "On the validation data it does not beat a linear model with the same delays and a constant. "
                 "Use that one, or offer other observables."
             )
+        if self.left_out:
+            found.append(f"Not searched, because the time was over: {'; '.join(self.left_out)}.")
         bands = None if self.model.calibration is None else self.model.calibration.bands
         shortage = "" if bands is None else bands.shortage(self.horizons[-1], 0.9)
         return (*found, *self.diagnostics.warnings, *([shortage] if shortage else []))

@@ -62,7 +62,7 @@ class BilinearSearch(FormSearch):
                 self._point(candidate, learned, phi, wide, union, task)
                 for candidate in task.progress(candidates, "Refitting", len(candidates))
             )
-            chosen = chosen_point(points)
+            chosen = chosen_point(points, task.max_terms)
             kept = points[chosen].retained
             small = bilinear_subset(both, np.searchsorted(union, kept), wide)
             everything = tuple(

@@ -61,7 +61,7 @@ class ReprojectedSearch(FormSearch):
         both = learned if task.validation is task.learn else Learning.of(task, (task.learn, task.validation), sieve)
         found = _largest_last(sieve.path(learned.problem, task.progress).points)
         points = tuple(_path_point(point, learned, task) for point in task.progress(found, "Judging", len(found)))
-        chosen = chosen_point(points)
+        chosen = chosen_point(points, task.max_terms)
         final = sieve.refit(both.problem, found[chosen])
         kept, outputs = points[chosen].retained, np.arange(len(phi.signals.outputs))
         small = _statistics(both.problem.one_step.select(kept, outputs), selected(phi, kept))
@@ -76,9 +76,24 @@ class ReprojectedSearch(FormSearch):
             status="" if final.status is FitStatus.SETTLED else final.status.value,
         )
 
+    def look(self, task: Task) -> PathPoint:
+        """Return the best of a few sets that one-step selection nests: a fast look at a dictionary."""
+        sieve = self._sieve(task)
+        learned = Learning.of(task, (task.learn,), sieve)
+        points = tuple(
+            _path_point(point, learned, task) for point in _largest_last(sieve.rough_path(learned.problem).points)
+        )
+        return points[chosen_point(points)]
+
     def _sieve(self, task: Task) -> SimulationSieve:
-        """Return the sieve with windows that suit the horizons."""
-        return replace(self.sieve, length=int(np.clip(task.horizons[-1], MIN_WINDOW, MAX_WINDOW)))
+        """Return the sieve with windows that suit the horizons, and no sets that are larger than asked for."""
+        most = self.sieve.largest
+        if task.max_terms is not None:
+            most = min(most, task.max_terms * len(task.dictionary.signals.outputs))
+        length = int(np.clip(task.horizons[-1], MIN_WINDOW, MAX_WINDOW))
+        if isinstance(task.learn, Trajectories):
+            length = min(length, max(map(len, task.learn.inputs)))
+        return replace(self.sieve, length=length, largest=most)
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,6 +40,8 @@ class Task:
     steps : int
         Number of sets on the path, about.
     seed : int
+    max_terms : int, optional
+        Regressors to keep at most.
     executor, progress
         See `compress`.
     """
@@ -51,6 +53,7 @@ class Task:
     horizons: tuple[int, ...]
     steps: int = 20
     seed: int = 0
+    max_terms: int | None = None
     executor: Executor | None = None
     progress: Progress = silent
 
