@@ -137,6 +137,14 @@ def test_products_reach_back_as_far_as_there_is_room():
     assert Family(degree=3).recipe(many, Embedding(), sees_inputs=True) is None
 
 
+def test_a_dictionary_that_grows_too_large_with_delays_is_looked_at_with_fewer():
+    divided = divide(oscillator(), 0.25, None, None, (1, 5))
+    cubic = States() + Constant() + Monomials(4, of="states and inputs")
+    plan = planned(divided, cubic, "auto", ("linear", "reprojected"), (1, 5), 0, silent)
+    assert max(one.embedding.state_delays for one in plan.looks if one.form == "reprojected") == 2
+    assert all(one.embedding.state_delays <= 2 for one in plan.plans)
+
+
 def test_few_samples_have_few_kernels():
     assert families(120)[-1].kernels == 12
     assert families(None)[-1].kernels == families(10**6)[-1].kernels == 100

@@ -130,7 +130,7 @@ def test_a_test_file_and_a_configuration(bench, tmp_path):
     bench("example", "--samples", 300, "--seed", 1, "--out", "other.csv")
     (tmp_path / "s.toml").write_text(
         'files = ["bench.csv"]\nstates = ["y"]\ninputs = ["u"]\ntime = "t"\ntest = "other.csv"\n'
-        'delays = 1\nkernels = 5\nhorizons = 5\nout = "elsewhere"\n'
+        'delays = 1\ninputs_at = "k"\nform = "linear"\nkernels = 5\nhorizons = 5\nout = "elsewhere"\n'
     )
     code, out, _ = bench("sift", "--config", "s.toml")
     assert code == 0
@@ -159,7 +159,7 @@ def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, 2)).cumsum(axis=0) / 10
     np.savez(tmp_path / "a.npz", x=x, z=x[:, 0], u=rng.normal(size=300))
-    options = ["--kernels", 4, "--horizons", 2, "--out", "a"]
+    options = ["--kernels", 4, "--horizons", 2, "--delays", 0, "--inputs-at", "k", "--form", "linear", "--out", "a"]
     assert bench("sift", "a.npz", "--states", "x", "--inputs", "u", *options)[0] == 0
     assert LiftedModel.load("a/model.npz").output_names == ("x_1", "x_2")
     code, out, _ = bench("predict", "a/model.npz", "a.npz", "--states", "x")
@@ -173,7 +173,7 @@ def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
 def test_several_files_are_several_episodes(bench):
     bench("example", "--samples", 300, "--seed", 1, "--out", "two.csv")
     code, out, _ = bench(
-        "sift", "bench.csv", "two.csv", "--states", "y", "--inputs", "u", "--kernels", 3, "--horizons", 2
+        "sift", "bench.csv", "two.csv", "--states", "y", "--inputs", "u", "--kernels", 3, "--horizons", 2, "--delays", 0
     )
     assert code == 0
     assert "samples that were held out" in out
@@ -216,7 +216,10 @@ def test_what_the_screen_says_is_of_the_model_that_is_saved(bench, tmp_path):
         ),
         (["sift", "bench.csv", "--states", "y", "--horizons", "a"], "horizons must be one or more whole numbers"),
         (["sift", "bench.csv", "--states", "y", "--horizon", "5"], "No such option: --horizon"),
-        (["sift", "bench.csv", "--states", "y", "--delays", "many"], "--delays"),
+        (
+            ["sift", "bench.csv", "--states", "y", "--delays", "many"],
+            "delays must be a whole number, 0 or more, or auto",
+        ),
         (["sift", "bench.csv"], "Name them with --states"),
         (["sift"], "There is no data file"),
         (["sift", "bench.csv", "--states", "y", "--out", "bench.csv"], "is a file. Name another with --out"),
@@ -284,7 +287,7 @@ def test_the_program_as_a_process(tmp_path):
     lines = [f"{k * 0.1:.1f},{u[k]:.5f},{x[k, 0]:.6f},{x[k, 1]:.6f}" for k in range(600)]
     (tmp_path / "run.csv").write_text("time,force,position,speed\n" + "\n".join(lines) + "\n")
     arguments = ["sift", "run.csv", "--states", "position,speed", "--inputs", "force", "--time", "time"]
-    arguments += ["--polynomials", "3", "--kernels", "0", "--horizons", "1,20", "--out", "result"]
+    arguments += ["--polynomials", "3", "--delays", "0", "--form", "linear", "--horizons", "1,20", "--out", "result"]
     done = run_python(f"import sys; sys.argv[1:] = {arguments}; from koopsieve.cli import main; main()", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     summary = json.loads((tmp_path / "result" / "summary.json").read_text())

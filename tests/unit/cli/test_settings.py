@@ -31,7 +31,7 @@ def test_dashes_in_keys_are_fine(tmp_path):
     [
         ("horizon = [1]", r"settings.toml has the unknown key 'horizon'. Did you mean 'horizons'\?"),
         ("zzz = 1", "unknown key 'zzz'. Known: files, states, inputs"),
-        ("delays = 1.5", "delays must be a whole number, 0 or more. Got 1.5 from .*settings.toml"),
+        ("delays = 1.5", "delays must be a whole number, 0 or more, or auto. Got 1.5 from .*settings.toml"),
         ("delays = true", "delays must be a whole number"),
         ("threshold = 1.0", "threshold must be a number between 0 and 1, both excluded"),
         ("horizons = []", "horizons must be one or more whole numbers, each at least 1"),
