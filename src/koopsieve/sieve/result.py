@@ -13,7 +13,7 @@ from koopsieve._words import number, steps
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import Coverage, Diagnostics, Errors, WindowErrors
-from koopsieve.identify import Estimate
+from koopsieve.identify import Estimate, interchangeable_groups
 from koopsieve.model import Model
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.choice import log_errors, paired_standard_error
@@ -167,6 +167,12 @@ class SieveResult(Shown):
     def explanation(self) -> Estimate:
         """Which regressor drives which target, with probabilities: of the kept set, or of all if the graph decided."""
         return self.outcome.explanation
+
+    @property
+    def interchangeable(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of explained regressors that could stand for one another, and share their probability."""
+        explained = self.statistics if self.outcome.graph_decides else self.outcome.kept
+        return interchangeable_groups(explained, self.explanation)
 
     @property
     def retained(self) -> IndexArray:
