@@ -90,8 +90,9 @@ class HorizonSieve:
     Parameters
     ----------
     prior : SpikeSlabPrior
-        a, b, c, d as for `SpikeSlab`; e/f (or `odds`, `always`, `expected_size`) are the prior odds of a flag, and
-        `worth`, zero here, is the share of noise power it must explain on average over the targets.
+        a, b, c, d as for `SpikeSlab`, by default those of `SpikeSlabPrior.strict`; e/f (or `odds`, `always`,
+        `expected_size`) are the prior odds of a flag, and `worth`, zero here, is the share of noise power it must
+        explain on average over the targets.
     emphasis : float
         The evidence of the targets at horizon h is weighted in proportion to h to this power. 0 treats all horizons
         alike, which mostly counts the short ones, where noise is small and differences are certain; raising it
@@ -106,7 +107,7 @@ class HorizonSieve:
         Accepted exchanges at most, for each size in `sizes`.
     """
 
-    prior: SpikeSlabPrior = field(default_factory=lambda: SpikeSlabPrior(worth=0.0))
+    prior: SpikeSlabPrior = field(default_factory=SpikeSlabPrior.strict)
     emphasis: float = 1.0
     max_sweeps: int = 1000
     weight_sweeps: int = 2
