@@ -11,7 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from koopsieve._types import KoopsieveError
 from koopsieve._words import number, steps
+from koopsieve.cli.prediction_table import write_rows
 from koopsieve.evaluate.spectra import Spectrum
 from koopsieve.model import BilinearModel, LiftedModel, Model
 from koopsieve.model.certificates import Certificate
@@ -25,12 +27,17 @@ _ABOUT_RESIDUALS = "; residual: near 0 the eigenvalue is the plant's, near 1 it 
 def inspect(
     model: Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    bands: Annotated[
+        Path | None, typer.Option(help="Also write the half-widths of the bands to a CSV file.")
+    ] = None,
 ) -> None:
     """Show the terms of a saved model, and of a linear or bilinear one its eigenvalues with their residuals.
 
     Example: koopsieve inspect result/model.npz
     """
     loaded = Model.load(model)
+    if bands is not None:
+        _write_bands(loaded, bands)
     if as_json:
         import json
 
@@ -112,6 +119,17 @@ def _terms(model: Model) -> Table:
     for name, row in zip(terms.names, terms.coef, strict=True):
         table.add_row(escape(name), *(f"{value:.4g}" for value in row))
     return table
+
+
+def _write_bands(model: Model, out: Path) -> None:
+    """Write the half-widths of the bands as CSV."""
+    held = None if model.calibration is None else model.calibration.bands
+    if held is None:
+        raise KoopsieveError(
+            "The model has no bands. Those that sift writes have, unless nothing was held out."
+        )
+    rows = held.table(model.output_names)
+    write_rows(list(rows[0]), (list(row.values()) for row in rows), out)
 
 
 def _certificate(model: Model) -> Certificate | None:

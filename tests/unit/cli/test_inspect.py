@@ -1,11 +1,14 @@
 """`koopsieve inspect` on models of every form that came out of `sift`: terms, eigenvalues, residuals."""
 
+import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from koopsieve import KoopsieveError
 from koopsieve.cli.app import app
 
 
@@ -34,3 +37,21 @@ def test_eigenvalues_come_with_their_residuals(form, request, tmp_path):
 def test_the_reprojected_form_has_no_eigenvalues(reprojected_result, tmp_path):
     assert "certificate" not in json.loads(inspected(reprojected_result, tmp_path, "--json"))
     assert "Eigenvalues" not in inspected(reprojected_result, tmp_path)
+
+
+def test_bands_go_into_a_table(small_result, tmp_path):
+    inspected(small_result, tmp_path, "--bands", str(tmp_path / "bands.csv"))
+    rows = list(csv.DictReader((tmp_path / "bands.csv").read_text().splitlines()))
+    bands, outputs = small_result.model.calibration.bands, small_result.model.output_names
+    assert len(rows) == len(bands.steps) * len(outputs) * 4
+    for row in rows[:: len(rows) // 7]:
+        step, level, i = int(row["step"]), float(row["level"]), outputs.index(row["output"])
+        assert float(row["half_width"]) == bands.half_widths(step, level)[-1, i]
+        assert float(row["joint_half_width"]) == bands.half_widths(step, level, joint=True)[-1, i]
+
+
+def test_a_model_without_bands_has_no_table(small_result, tmp_path):
+    replace(small_result.model, calibration=None).save(tmp_path / "model.npz")
+    done = CliRunner().invoke(app, ["inspect", str(tmp_path / "model.npz"), "--bands", str(tmp_path / "b.csv")])
+    assert isinstance(done.exception, KoopsieveError)
+    assert not (tmp_path / "b.csv").exists()
