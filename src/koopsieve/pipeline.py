@@ -21,6 +21,7 @@ from koopsieve.evaluate import calibrate, coverage, diagnose, linear_baseline, p
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
+from koopsieve.model.bands import checked_level
 from koopsieve.parts import Data, Parts, possible_horizons, split
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve import (
@@ -68,6 +69,7 @@ def sift(
     refits: Mapping[str, Identifier] | None = None,
     stable: bool = True,
     threshold: float = 0.1,
+    level: float = 0.9,
     compare: Mapping[str, Identifier] | None = None,
     seed: int = 0,
     executor: Executor | None = None,
@@ -110,6 +112,8 @@ def sift(
         Move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows.
     threshold : float
         Inclusion from which one observable counts as driving another in the graph that explains the result.
+    level : float
+        The share of measurements that bands should hold where they are judged and shown. The model gives bands at any.
     compare : mapping from name to Identifier, optional
         Further methods to fit to all observables and to those kept, and to judge beside the model.
     seed : int
@@ -129,6 +133,7 @@ def sift(
     wanted = sorted_horizons(horizons)
     if not wanted:
         raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
+    checked_level(level)
     if steps < 2:
         raise KoopsieveError(f"A path has at least 2 steps. Got {steps}.")
     clock = _Clock()
@@ -159,7 +164,7 @@ def sift(
         }
         diagnostics = diagnose(outcome.model, outcome.kept, wanted, errors.nmse)
         banded = outcome.model.calibration is not None and parts.judged.on != "validation"
-        held = coverage(outcome.model, parts.judged.data, wanted) if banded else None
+        held = coverage(outcome.model, parts.judged.data, wanted, level) if banded else None
     return SieveResult(
         outcome=outcome,
         paths={one.path.form: one.path for one in outcomes},

@@ -27,9 +27,7 @@ _ABOUT_RESIDUALS = "; residual: near 0 the eigenvalue is the plant's, near 1 it 
 def inspect(
     model: Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    bands: Annotated[
-        Path | None, typer.Option(help="Also write the half-widths of the bands to a CSV file.")
-    ] = None,
+    bands: Annotated[Path | None, typer.Option(help="Also write the half-widths of the bands to a CSV file.")] = None,
 ) -> None:
     """Show the terms of a saved model, and of a linear or bilinear one its eigenvalues with their residuals.
 
@@ -125,9 +123,7 @@ def _write_bands(model: Model, out: Path) -> None:
     """Write the half-widths of the bands as CSV."""
     held = None if model.calibration is None else model.calibration.bands
     if held is None:
-        raise KoopsieveError(
-            "The model has no bands. Those that sift writes have, unless nothing was held out."
-        )
+        raise KoopsieveError("The model has no bands. Those that sift writes have, unless nothing was held out.")
     rows = held.table(model.output_names)
     write_rows(list(rows[0]), (list(row.values()) for row in rows), out)
 

@@ -140,6 +140,7 @@ class Settings:
         JUDGING,
     )
     threshold: float = _setting(share, 0.1, float, "Probability from which a dependency counts.", JUDGING)
+    level: float = _setting(share, 0.9, float, "Share of the measurements that bands should hold.", JUDGING)
     compare: tuple[str, ...] = _setting(
         some_of(*METHODS), (), str, f"Further methods to show beside: {', '.join(METHODS)}.", JUDGING, split=True
     )

@@ -113,7 +113,8 @@ class SieveResult(Shown):
     judged : Judged
         What the errors are of.
     coverage : Coverage, optional
-        How well the model's bands hold on the judged data, at level 0.9; not where these are what it was calibrated on.
+        How well the model's bands hold on the judged data, at the level asked for; not where these are what it was
+        calibrated on.
     samples : mapping from part to int
         How many samples were learned from, validated on and judged on.
     seconds : mapping from stage to float
@@ -219,7 +220,8 @@ class SieveResult(Shown):
                 "Use that one, or offer other observables."
             )
         bands = None if self.model.calibration is None else self.model.calibration.bands
-        shortage = "" if bands is None else bands.shortage(self.horizons[-1], 0.9)
+        level = 0.9 if self.coverage is None else self.coverage.level
+        shortage = "" if bands is None else bands.shortage(self.horizons[-1], level)
         return (*found, *self.diagnostics.warnings, *([shortage] if shortage else []))
 
     def describe(self) -> str:
