@@ -24,6 +24,7 @@ from koopsieve.evaluate import calibrate, coverage, diagnose, linear_baseline, p
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
+from koopsieve.model.bands import checked_level
 from koopsieve.parts import Data, Divided, Parts, divide, possible_horizons
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve import (
@@ -63,6 +64,7 @@ def sift(
     refits: Mapping[str, Identifier] | None = None,
     stable: bool = True,
     threshold: float = 0.1,
+    level: float = 0.9,
     compare: Mapping[str, Identifier] | None = None,
     seed: int = 0,
     budget: float = 300.0,
@@ -110,6 +112,8 @@ def sift(
         Move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows.
     threshold : float
         Inclusion from which one observable counts as driving another in the graph that explains the result.
+    level : float
+        The share of measurements that bands should hold where they are judged and shown. The model gives bands at any.
     compare : mapping from name to Identifier, optional
         Further methods to fit to all observables and to those kept, and to judge beside the model.
     seed : int
@@ -132,6 +136,7 @@ def sift(
     wanted = sorted_horizons(horizons)
     if not wanted:
         raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
+    checked_level(level)
     if steps < 2:
         raise KoopsieveError(f"A path has at least 2 steps. Got {steps}.")
     if max_terms is not None and max_terms < 1:
@@ -165,7 +170,7 @@ def sift(
         }
         diagnostics = diagnose(outcome.model, outcome.kept, wanted, errors.nmse)
         banded = outcome.model.calibration is not None and parts.judged.on != "validation"
-        held = coverage(outcome.model, parts.judged.data, wanted) if banded else None
+        held = coverage(outcome.model, parts.judged.data, wanted, level) if banded else None
     return SieveResult(
         outcome=outcome,
         paths=paths_of(made, chosen),

@@ -58,6 +58,7 @@ def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
         validation=settings.validation,
         test=read(settings, settings.test) if settings.test else settings.holdout,
         threshold=settings.threshold,
+        level=settings.level,
         compare={shown(name): METHODS[name] for name in settings.compare},
         seed=settings.seed,
         executor=executor,

@@ -162,6 +162,7 @@ class Settings:
         positive, 300.0, float, "Seconds after which no further search begins, where there are several.", JUDGING
     )
     threshold: float = _setting(share, 0.1, float, "Probability from which a dependency counts.", JUDGING)
+    level: float = _setting(share, 0.9, float, "Share of the measurements that bands should hold.", JUDGING)
     compare: tuple[str, ...] = _setting(
         some_of(*METHODS), (), str, f"Further methods to show beside: {', '.join(METHODS)}.", JUDGING, split=True
     )

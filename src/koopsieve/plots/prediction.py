@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.plots.examples import BAND_LEVEL, Example, examples
+from koopsieve.plots.examples import examples
 from koopsieve.plots.figure import MODELS, as_text, legend, new_axes
 from koopsieve.sieve.result import SIFTED
 from koopsieve.sieve.views import Sifted, result_of
@@ -23,8 +23,8 @@ def plot_prediction(
 ) -> Axes:
     """Draw what was measured and what the models said at the start: the sifted one, the linear one, everything.
 
-    Where the sifted model has bands, that of 90 % is shaded. A prediction that leaves the picture is cut there, and a
-    cross marks where.
+    Where the sifted model has bands, that of the result's level is shaded. A prediction that leaves the picture is cut
+    there, and a cross marks where.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def plot_prediction(
     low, high = _limits(example.measured[:, column])
     word = "measured" if result.judged.truth is None else "true"
     ax.plot(time, example.measured[:, column], color="black", linewidth=1.4, label=word, zorder=3)
-    _draw_band(ax, example, time, column)
+    if example.band is not None and result.coverage is not None:
+        _draw_band(ax, example.band, time, column, result.coverage.level)
     for name, values in example.predicted.items():
         own = {"zorder": 4 if name == SIFTED else 2, "label": name}
         look = {key: MODELS[name][key] for key in ("color", "linestyle", "linewidth")}
@@ -63,11 +64,10 @@ def _limits(measured: FloatArray) -> tuple[float, float]:
     return float(measured.min()) - room, float(measured.max()) + room
 
 
-def _draw_band(ax: Axes, example: Example, time: FloatArray, column: int) -> None:
-    if example.band is not None:
-        lower, upper = (limit[:, column] for limit in example.band)
-        label = f"{100 * BAND_LEVEL:g} % band"
-        ax.fill_between(time, lower, upper, color=MODELS[SIFTED]["color"], alpha=0.18, linewidth=0, label=label)
+def _draw_band(ax: Axes, band: tuple[FloatArray, FloatArray], time: FloatArray, column: int, level: float) -> None:
+    lower, upper = (limit[:, column] for limit in band)
+    label = f"{100 * level:g} % band"
+    ax.fill_between(time, lower, upper, color=MODELS[SIFTED]["color"], alpha=0.18, linewidth=0, label=label)
 
 
 def _draw_until_it_leaves(

@@ -13,7 +13,7 @@ from koopsieve._words import number, steps
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import Coverage, Diagnostics, Errors, WindowErrors
-from koopsieve.identify import Estimate
+from koopsieve.identify import Estimate, interchangeable_groups
 from koopsieve.model import Model
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.choice import log_errors, paired_standard_error
@@ -114,7 +114,8 @@ class SieveResult(Shown):
     judged : Judged
         What the errors are of.
     coverage : Coverage, optional
-        How well the model's bands hold on the judged data, at level 0.9; not where these are what it was calibrated on.
+        How well the model's bands hold on the judged data, at the level asked for; not where these are what it was
+        calibrated on.
     samples : mapping from part to int
         How many samples were learned from, validated on and judged on.
     seconds : mapping from stage to float
@@ -176,6 +177,12 @@ class SieveResult(Shown):
         return self.outcome.explanation
 
     @property
+    def interchangeable(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of explained regressors that could stand for one another, and share their probability."""
+        explained = self.statistics if self.outcome.graph_decides else self.outcome.kept
+        return interchangeable_groups(explained, self.explanation)
+
+    @property
     def retained(self) -> IndexArray:
         """Indices of the regressors kept."""
         return self.path.retained
@@ -222,7 +229,8 @@ class SieveResult(Shown):
         if self.left_out:
             found.append(f"Not searched, because the time was over: {'; '.join(self.left_out)}.")
         bands = None if self.model.calibration is None else self.model.calibration.bands
-        shortage = "" if bands is None else bands.shortage(self.horizons[-1], 0.9)
+        level = 0.9 if self.coverage is None else self.coverage.level
+        shortage = "" if bands is None else bands.shortage(self.horizons[-1], level)
         return (*found, *self.diagnostics.warnings, *([shortage] if shortage else []))
 
     def describe(self) -> str:
