@@ -26,13 +26,28 @@ class KoopsieveWarning(UserWarning):
     """The answer stands, but the user should know something about it."""
 
 
+def require_kind(what: str, value: object, kinds: type | tuple[type, ...], advice: str) -> None:
+    """Refuse what is not of one of these kinds; `what` names what was expected, `advice` says what to do.
+
+    A class where one of its values was meant is named as such: `States` for `States()`.
+    """
+    if isinstance(value, kinds):
+        return
+    if isinstance(value, type):
+        raise KoopsieveError(f"Expected {what}, got the class {value.__name__}. Write {value.__name__}(…).")
+    raise KoopsieveError(f"Expected {what}, got {type(value).__name__}. {advice}")
+
+
 def increasing_indices(what: str, indices: ArrayLike, size: int) -> IndexArray:
     """Return indices into `size` things, which must be whole, increasing and each once; `what` names them."""
-    kept = np.asarray(indices)
-    kept = kept.astype(np.intp) if kept.size == 0 else kept
+    try:
+        kept = np.asarray(indices)
+    except ValueError:
+        kept = np.asarray(None)  # rows of different lengths
+    kept = kept.astype(np.intp) if kept.ndim == 1 and kept.size == 0 else kept
     whole = kept.ndim == 1 and np.issubdtype(kept.dtype, np.integer)
     if not whole or (kept.size and (kept.min() < 0 or kept.max() >= size or (np.diff(kept) <= 0).any())):
-        raise KoopsieveError(f"{what} must be increasing indices below {size}, each once. Got {kept.tolist()[:10]}.")
+        raise KoopsieveError(f"{what} must be increasing indices below {size}, each once. Got {str(indices)[:80]}.")
     return kept.astype(np.intp)
 
 
@@ -64,7 +79,7 @@ def real_array(what: str, values: Any) -> FloatArray:
     """
     try:
         array = np.ma.asarray(values) if _is_masked(values) else np.asarray(values)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise KoopsieveError(f"{what} cannot be read as an array ({error}). Expected rows of equal length.") from error
     if array.dtype.kind not in "fiub":
         raise KoopsieveError(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, require_kind
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
+from koopsieve.data.delays import require_recorded
 from koopsieve.data.holding_out import hold_out, in_memory, sample
 from koopsieve.data.warn import warn_user
 from koopsieve.evaluate import Errors, judge
 from koopsieve.model import Model
+from koopsieve.settings_checks import check_share
 from koopsieve.sieve.result import Judged
 
 Data = Trajectories | Stream
@@ -62,6 +64,8 @@ def split(
     horizons: tuple[int, ...],
 ) -> Parts:
     """Return the parts of the data; the arguments are those of `sift`."""
+    require_recorded(data)
+    _check_parts(validation, test, truth)
     data = in_memory(data, MAX_NUMBERS_IN_MEMORY)
     longest, rest, on = horizons[-1], data, "test"
     if isinstance(test, int | float):
@@ -85,6 +89,16 @@ def split(
     learn.signals.require_same(judged.signals, "Learning and test data")
     known = None if truth is None else embedded(truth, embedding)
     return Parts(learn, held, windows, Judged(on, judged, known), validated)
+
+
+def _check_parts(validation: object, test: object, truth: object) -> None:
+    """Refuse parts of the data that are neither data nor a share of them."""
+    if not isinstance(validation, Trajectories | Stream):
+        check_share("validation, the share of the data held out to choose on,", validation, zero=True)
+    if test is not None and not isinstance(test, Trajectories | Stream):
+        check_share("test, the share of the data held out to judge on,", test)
+    if truth is not None:
+        require_kind("truth as Trajectories", truth, Trajectories, "Build them with Trajectories.from_arrays.")
 
 
 def possible_horizons(horizons: tuple[int, ...], parts: Parts) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, sorted_horizons
+from koopsieve._types import KoopsieveError, require_kind, sorted_horizons
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, SquaredExponential, States
 from koopsieve.evaluate import calibrate, coverage, diagnose, linear_baseline, persistence, window_errors
@@ -23,6 +23,7 @@ from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
 from koopsieve.parts import Data, Parts, possible_horizons, split
 from koopsieve.regression import RegressionStatistics
+from koopsieve.settings_checks import check_settings
 from koopsieve.sieve import (
     BilinearSearch,
     FormSearch,
@@ -129,8 +130,7 @@ def sift(
     wanted = sorted_horizons(horizons)
     if not wanted:
         raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
-    if steps < 2:
-        raise KoopsieveError(f"A path has at least 2 steps. Got {steps}.")
+    check_settings(sieve, steps, refits, stable, threshold, compare, seed)
     clock = _Clock()
     with clock.stage("split"):
         parts = split(data, delays, validation, test, truth, wanted)
@@ -138,6 +138,7 @@ def sift(
     with clock.stage("dictionary"):
         recipe = default_dictionary(parts.learn) if dictionary is None else dictionary
         phi = recipe.fit(parts.learn, seed=seed) if isinstance(recipe, Block) else recipe
+        require_kind("a dictionary", phi, Dictionary, "Write one such as States() + Monomials().")
     with clock.stage("search"):
         task = Task(parts.learn, parts.validation, parts.windows, phi, wanted, steps, seed, executor, progress)
         searches = _searches(form, sieve, refits, stable, phi)

@@ -11,7 +11,7 @@ from typing import SupportsIndex, TypeVar
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, require_kind
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.provenance import Counts
 from koopsieve.data.stream import Stream
@@ -58,6 +58,7 @@ def embed_delays(
            [3., 2., 4., 1.],
            [4., 3., 9., 4.]])
     """
+    require_recorded(trajectories)
     embedding = Embedding(states, inputs, inputs_at)  # type: ignore[arg-type]
     _check_embeddable(trajectories, embedding)
     return embedded(trajectories, embedding)
@@ -65,6 +66,8 @@ def embed_delays(
 
 def embedded(data: Data, embedding: Embedding) -> Data:
     """Return the data with delays as `embedding` says; data that already have these delays as they are."""
+    require_recorded(data)
+    require_kind("delays as an Embedding", embedding, Embedding, "Write delays=Embedding(2, 2).")
     if data.embedding == embedding:
         return data
     _check_embeddable(data, embedding)
@@ -81,6 +84,11 @@ def embedded(data: Data, embedding: Embedding) -> Data:
         signals=kept.signals.embedded(embedding),
         provenance=kept.provenance.only(sources),
     )
+
+
+def require_recorded(data: object, what: str = "Trajectories or a Stream") -> None:
+    """Refuse arrays and other things where measured data are expected."""
+    require_kind(what, data, (Trajectories, Stream), "Build them with Trajectories.from_arrays(states, inputs).")
 
 
 def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None:

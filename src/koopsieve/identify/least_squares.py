@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.identify.estimate import Estimate
+from koopsieve.identify.estimate import Estimate, require_statistics
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
 
@@ -37,6 +37,7 @@ class LeastSquares:
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; every regressor counts as included."""
+        require_statistics(statistics)
         problem = standardise(statistics)
         coef = problem.original_coef(pseudo_solve(problem, self.relative_cutoff))
         return Estimate.of(statistics, coef)

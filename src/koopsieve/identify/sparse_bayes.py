@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray
-from koopsieve.identify.estimate import Estimate, Status, statuses
+from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.linalg.gaussian import posterior
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
@@ -63,6 +63,7 @@ class SparseBayes:
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; inclusion is 1 for weights that stayed and 0 for the others."""
+        require_statistics(statistics)
         return on_all_cores(self._identify, statistics)
 
     def _identify(self, statistics: RegressionStatistics, _: Estimate | None) -> Estimate:
@@ -80,7 +81,7 @@ class SparseBayes:
             statistics,
             problem.original_coef(state.w),
             inclusion=np.isfinite(state.precision).astype(float) * ~problem.zero_target,
-            noise_precision=state.noise / problem.target_scale**2,
+            noise_precision=problem.original_precision(state.noise),
             elbo=state.evidence - problem.rows * np.log(problem.target_scale),
             status=statuses(result.settled, exact, Status.DEGENERATE),
             coef_variance=problem.original_variance(state.variance),

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from koopsieve._linalg import clip_eigenvalues
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.execution import one_blas_thread
-from koopsieve.identify.estimate import Estimate, Status
+from koopsieve.identify.estimate import Estimate, Status, require_statistics
 from koopsieve.identify.horizon_least_squares.loss import HorizonLoss
 from koopsieve.identify.horizon_least_squares.whitening import whitening
 from koopsieve.identify.least_squares import LeastSquares
@@ -64,6 +64,7 @@ class HorizonLeastSquares:
         KoopsieveError
             If the statistics hold no horizons, or the outputs are not among the observables.
         """
+        require_statistics(statistics)
         ahead = required_ahead(statistics)
         outputs = _output_columns(statistics, ahead)
         frame = whitening(statistics)

@@ -13,7 +13,7 @@ from enum import Enum
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
-from koopsieve.identify.estimate import Estimate, Status, statuses
+from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.prior import ProblemPrior, SpikeSlabPrior
 from koopsieve.identify.settle import settle
 from koopsieve.identify.spike_slab import equations
@@ -93,6 +93,7 @@ class PublishedSpikeSlab:
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix and the inclusion probabilities of every target."""
+        require_statistics(statistics)
         factor, prior = statistics.factor, self.prior.on(statistics.regressors, statistics.rows)
         with np.errstate(all="ignore"):  # diverging targets overflow; they are stopped and reported by their status
             result = settle(
