@@ -27,12 +27,15 @@ class Source:
         When its samples were taken, if the source says it.
     clock : Clock
         How the source tells time.
+    name : number or text, optional
+        What the source itself calls the episode: the value in its column of episodes, or the file.
     """
 
     label: str
     first_row: int | None = 0
     times: FloatArray | None = None
     clock: Clock = PLAIN_NUMBERS
+    name: Any = None
 
     @property
     def stamps(self) -> Stamps | None:
