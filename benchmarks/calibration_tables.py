@@ -104,6 +104,8 @@ def verdicts(found: list[Judged], level: float) -> str:
         width = float(np.mean([one.width for one in rows]))
         if width > WIDEST:
             lines.append(f"- {name}: mean width {width:.2f} times the best constant band")
+    if not asked:
+        return "No target applies to these records; they are reported only."
     share = np.mean([np.nanmean(one.share, axis=0).mean() for one in asked])
     head = f"Coverage outside {low:.2f}–{high:.2f} in {missed} of {cells} cells; mean over all {share:.3f}."
     return "\n".join([head, *lines])

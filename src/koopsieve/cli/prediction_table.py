@@ -67,12 +67,11 @@ def read_for(
     return replace(raw, signals=named)
 
 
-def write_rows(model: Model, header: Sequence[str], rows: Iterable[Row], out: Path | None) -> None:
-    """Write episode, row and further columns, then measured and predicted value of every output."""
+def write_rows(header: Sequence[str], rows: Iterable[Row], out: Path | None) -> None:
+    """Write lines under their header, to a file or to standard output."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    pairs = [(name, f"{name}_predicted") for name in model.output_names]
-    writer.writerow([*header, *(name for pair in pairs for name in pair)])
+    writer.writerow(header)
     writer.writerows(rows)
     if out is None:
         sys.stdout.write(text.getvalue())

@@ -45,7 +45,8 @@ def simulate(
     """
     loaded = Model.load(model)
     data = read_for(loaded, files, listed(states), listed(inputs), episode, time, gaps)
-    write_rows(loaded, ["episode", "row"], _rows(loaded, data), out)
+    columns = [column for name in loaded.output_names for column in (name, f"{name}_predicted")]
+    write_rows(["episode", "row", *columns], _rows(loaded, data), out)
 
 
 def _rows(model: Model, raw: Trajectories) -> Iterator[Row]:
