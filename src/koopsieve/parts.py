@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from koopsieve._types import KoopsieveError, require_kind
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
-from koopsieve.data.delays import require_recorded
+from koopsieve.data.delays import long_enough, require_recorded
 from koopsieve.data.holding_out import hold_out, in_memory, sample
+from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.warn import warn_user
 from koopsieve.evaluate import Errors, judge
 from koopsieve.model import Model
@@ -34,6 +36,8 @@ class Parts:
         What errors are reported on.
     validated : bool
         Whether anything was held out for validation.
+    provenance : Provenance
+        What was done to the data on the way in; of a stream only how much was read.
     """
 
     learn: Data
@@ -41,6 +45,7 @@ class Parts:
     windows: Trajectories
     judged: Judged
     validated: bool
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def samples(self) -> dict[str, int]:
@@ -66,7 +71,9 @@ def split(
     """Return the parts of the data; the arguments are those of `sift`."""
     require_recorded(data)
     _check_parts(validation, test, truth)
-    data = in_memory(data, MAX_NUMBERS_IN_MEMORY)
+    data, validation, test = (
+        _usable(one, delays) for one in (in_memory(data, MAX_NUMBERS_IN_MEMORY), validation, test)
+    )
     longest, rest, on = horizons[-1], data, "test"
     if isinstance(test, int | float):
         rest, test = hold_out(data, float(test), longest)
@@ -84,11 +91,32 @@ def split(
     stretch = 20 * (longest + 1)
     windows = sample(held, MAX_WINDOW_ROWS, stretch)
     if test is None:
-        return Parts(learn, held, windows, Judged("validation", windows), validated)
+        done = _provenance((data, validation), (learn, held))
+        return Parts(learn, held, windows, Judged("validation", windows), validated, done)
     judged = sample(embedded(test, embedding), MAX_WINDOW_ROWS, stretch)
     learn.signals.require_same(judged.signals, "Learning and test data")
     known = None if truth is None else embedded(truth, embedding)
-    return Parts(learn, held, windows, Judged(on, judged, known), validated)
+    done = _provenance((data, validation, test if on == "test" else None), (learn, held, judged))
+    return Parts(learn, held, windows, Judged(on, judged, known), validated, done)
+
+
+def _provenance(given: Sequence[object], used: Sequence[Data]) -> Provenance:
+    """Return where the data that were given come from, with all that was done to them until they were used."""
+    there = [one.provenance for one in given if isinstance(one, Trajectories)]
+    steps = [one.provenance for one in used if isinstance(one, Trajectories)]
+    streams = [one for one in given if isinstance(one, Stream)]
+    if not streams:
+        return replace(Provenance.join(there), steps=Provenance.join([*there, *steps]).steps)
+    rows = sum(one.n_samples or 0 for one in streams)
+    note = "Read as a stream, piece by piece."
+    return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=(note,)),))])
+
+
+def _usable(data: Any, delays: Embedding | None) -> Any:
+    """Return raw trajectories without the episodes that are too short for the delays; anything else as it is."""
+    if delays is None or not isinstance(data, Trajectories) or not data.embedding.trivial:
+        return data
+    return long_enough(data, delays)
 
 
 def _check_parts(validation: object, test: object, truth: object) -> None:

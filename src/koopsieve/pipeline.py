@@ -174,6 +174,7 @@ def sift(
         seed=seed,
         comparison=comparison,
         coverage=held,
+        provenance=parts.provenance,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from typing import Annotated, Any, TextIO
@@ -19,6 +20,7 @@ from koopsieve.cli.reproduce import reproduce
 from koopsieve.cli.sift import sift
 from koopsieve.cli.simulate import simulate
 
+_ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|episode|time|dt)=["']?(\w(?:[\w.+-]*\w)?)?["']?(?:…)?""")
 INTERRUPTED = 130  # what shells give for Ctrl-C
 
 app = typer.Typer(
@@ -72,7 +74,7 @@ def _is_for_users(error: Exception) -> bool:
 def _words(error: Any) -> str:
     """Return an error in one or two lines; those of the command line parser know which command they are about."""
     if isinstance(error, KoopsieveError):
-        return f"koopsieve: {error}\n"
+        return f"koopsieve: {as_options(str(error))}\n"
     if isinstance(error, OSError):
         place = f"{error.filename}: {error.strerror}." if error.filename and error.strerror else str(error)
         return f"koopsieve: {place}\n"
@@ -80,6 +82,18 @@ def _words(error: Any) -> str:
         return ""
     context = getattr(error, "ctx", None)
     return f"koopsieve: {error.format_message()}\nSee: {context.command_path if context else 'koopsieve'} --help\n"
+
+
+def as_options(message: str) -> str:
+    """Return advice that names arguments of Python with the options of the command line in their place.
+
+    Examples
+    --------
+    >>> as_options('Pass gaps="split" to cut, or resample=0.02, or name the column with time=.')
+    'Pass --gaps split to cut, or --resample 0.02, or name the column with --time.'
+    """
+    message = re.sub(r"\bmax_gap\b(?!=)", "--max-gap", message)
+    return _ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')}{' ' * bool(found[2])}{found[2] or ''}", message)
 
 
 def _say(
@@ -91,7 +105,7 @@ def _say(
     line: str | None = None,
 ) -> None:
     if issubclass(category, KoopsieveWarning):
-        text = f"koopsieve: note: {message}\n"
+        text = f"koopsieve: note: {as_options(str(message))}\n"
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)
     (file or sys.stderr).write(text)

@@ -7,11 +7,11 @@ from dataclasses import asdict
 
 import typer
 
-from koopsieve._types import KoopsieveError
 from koopsieve.cli.methods import METHODS, shown
+from koopsieve.cli.reading import read
 from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result
-from koopsieve.data import Embedding, Trajectories
+from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
 from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS
 from koopsieve.execution import DaskExecutor, Executor
@@ -37,6 +37,7 @@ def run_and_write(settings: Settings, as_json: bool) -> None:
         typer.echo(json.dumps(plain({**summarise(result), **more}), indent=2, ensure_ascii=False))
         return
     show_result(result, _title(settings))
+    typer.echo(result.provenance.describe())
     for remark in result.remarks:
         typer.echo(remark)
     typer.echo(told if settings.test else f"{told} Judge on another file with --test.")
@@ -65,32 +66,7 @@ def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
     )
 
 
-def read(settings: Settings, files: tuple[str, ...]) -> Trajectories:
-    """Return the trajectories in files.
-
-    Raises
-    ------
-    KoopsieveError
-        If they cannot be used, or the sample time that was given contradicts the column of times.
-    """
-    data = Trajectories.from_file(
-        files,
-        settings.states,
-        settings.inputs,
-        episode=settings.episode,
-        time=settings.time,
-        dt=None if settings.time is not None else settings.dt,
-        gaps=settings.gaps,
-    )
-    if settings.time is not None and settings.dt is not None and abs(data.dt / settings.dt - 1) > 1e-3:
-        raise KoopsieveError(
-            f"--dt says {settings.dt:g}, but the times in column {settings.time!r} are {data.dt:g} apart. "
-            "Leave one of the two out."
-        )
-    return data
-
-
-def recipe(settings: Settings, data: Trajectories) -> Block:
+def recipe(settings: Settings, data: Trajectories | Stream) -> Block:
     """Return the dictionary's recipe: states, a constant, products, kernels on standardised states.
 
     Products hold inputs too, unless the model is to be linear in them.
@@ -101,7 +77,8 @@ def recipe(settings: Settings, data: Trajectories) -> Block:
         blocks = blocks + Inputs()
     if settings.polynomials > 1:
         blocks = blocks + Monomials(settings.polynomials, of=STATES_AND_INPUTS if driven else STATES)
-    kernels = min(100, data.n_samples // 10) if settings.kernels is None else settings.kernels
+    samples = 1000 if data.n_samples is None else data.n_samples
+    kernels = min(100, samples // 10) if settings.kernels is None else settings.kernels
     if kernels:
         blocks = blocks + SquaredExponential(centers=kernels, standardize=True)
     return blocks

@@ -15,6 +15,7 @@ from typing import Any
 
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.methods import METHODS
+from koopsieve.data.reading.reading import GAPS, REFUSE
 
 
 def texts(value: Any) -> tuple[str, ...]:
@@ -37,6 +38,13 @@ def whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError("a whole number, 0 or more")
     return value
+
+
+def count(value: Any) -> int:
+    """Return a whole number from 1."""
+    if whole(value) < 1:
+        raise TypeError("a whole number, 1 or more")
+    return int(value)
 
 
 def wholes(value: Any) -> tuple[int, ...]:
@@ -71,6 +79,13 @@ def one_of(*choices: str) -> Callable[[Any], str]:
         return str(value)
 
     return check
+
+
+def checked_gaps(value: str) -> str:
+    """Return what is done about missing samples, as the rest of the package calls it."""
+    if value not in ("refuse", *GAPS):
+        raise KoopsieveError(f"--gaps must be one of refuse, split, interpolate. Got {value!r}.")
+    return REFUSE if value == "refuse" else value
 
 
 def some_of(*choices: str) -> Callable[[Any], tuple[str, ...]]:
@@ -115,7 +130,18 @@ class Settings:
     time: str | None = _setting(text, None, str, "Column of times; gives the sample time.", DATA)
     dt: float | None = _setting(positive, None, float, "Sample time, without a time column.", DATA)
     gaps: str = _setting(
-        one_of("raise", "split"), "raise", str, "Missing samples: raise refuses them, split cuts there.", DATA
+        one_of("refuse", "split", "interpolate", "raise"),
+        "refuse",
+        str,
+        "Missing samples: refuse them, split the record there, or interpolate holes of up to --max-gap.",
+        DATA,
+    )
+    max_gap: int | None = _setting(count, None, int, "Longest hole to interpolate, in samples.", DATA)
+    resample: float | None = _setting(
+        positive, None, float, "New sample time, for times that jitter and columns of several rates.", DATA
+    )
+    stream: str = _setting(
+        one_of("auto", "yes", "no"), "auto", str, "Read Parquet files piece by piece; auto: if they are large.", DATA
     )
     delays: int = _setting(whole, 0, int, "Past samples of outputs and inputs to add.", DICTIONARY)
     input_delays: int | None = _setting(whole, None, int, "Past samples of inputs, if not as many.", DICTIONARY)

@@ -73,7 +73,7 @@ def embedded(data: Data, embedding: Embedding) -> Data:
     _check_embeddable(data, embedding)
     if isinstance(data, Stream):
         return data.embedded(embedding)
-    kept = _long_enough(data, embedding)
+    kept = long_enough(data, embedding)
     states, inputs = zip(*map(embedding.embed, kept.states, kept.inputs), strict=True)
     ends = [len(x) - embedding.ahead for x in kept.states]
     sources = [source.cut(embedding.lost, end) for source, end in zip(kept.provenance.sources, ends, strict=True)]
@@ -104,7 +104,7 @@ def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None
         )
 
 
-def _long_enough(data: Trajectories, embedding: Embedding) -> Trajectories:
+def long_enough(data: Trajectories, embedding: Embedding) -> Trajectories:
     """Return the episodes that delays leave a transition of, and warn of those that they do not."""
     needed = embedding.lost + embedding.ahead + 2
     short = [i for i, x in enumerate(data.states) if len(x) < needed]
@@ -123,4 +123,5 @@ def _long_enough(data: Trajectories, embedding: Embedding) -> Trajectories:
         f"{data.n_samples}: {listed}{more}."
     )
     kept = data.subset(np.setdiff1d(np.arange(len(data)), short))
-    return replace(kept, provenance=kept.provenance.then(Counts(rows_dropped=lost)))
+    note = f"{len(short)} episode{'s'[: len(short) != 1]} too short for {embedding.lost} delays left out."
+    return replace(kept, provenance=kept.provenance.then(Counts(rows_dropped=lost, notes=(note,))))

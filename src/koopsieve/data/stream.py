@@ -14,6 +14,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
+from koopsieve.data.reading.reading import Reading
 from koopsieve.data.reading.tables import Columns
 from koopsieve.data.recorded import Recorded
 from koopsieve.data.signals import Signals, check_dt, complete_names
@@ -123,7 +124,8 @@ class Stream(Recorded):
         columns = Columns.named(states, inputs, episode, time)
         check_dt(1.0 if dt is None else dt)
         origin = parquet_tables(files, columns, dt)
-        return cls._checked(origin, Signals(columns.states, columns.inputs, origin.dt))
+        signals = Signals(columns.states, columns.inputs, origin.dt, reading=Reading(episode, time))
+        return cls._checked(origin, signals)
 
     @classmethod
     def from_dask(

@@ -24,6 +24,7 @@ _COMMENT_MARKS = "#%"
 _INSPECTED_BYTES = 256 * 2**10  # bytes at the start of a file that the dialect is found from
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_DATES = ("%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M")  # those that mean one day only
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "-nan", "#n/a"}
 
 
@@ -77,7 +78,9 @@ def read_csv(path: Path, columns: Columns) -> Loaded:
             encoding=dialect.encoding,
         ),
         parse_options=arrow_csv.ParseOptions(delimiter=dialect.separator),
-        convert_options=arrow_csv.ConvertOptions(decimal_point=dialect.decimal),
+        convert_options=arrow_csv.ConvertOptions(
+            decimal_point=dialect.decimal, timestamp_parsers=[arrow_csv.ISO8601, *_DATES]
+        ),
     )
     return Loaded(str(path), _wanted(table, dialect.names, columns), columns, dialect.notes(path))
 
