@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import written_whole
+from koopsieve._types import KoopsieveError
+from koopsieve._written import written_whole
 
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -56,5 +57,14 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a value back; numbers that are not finite stay strings until `number` is asked."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    """Read a value back; numbers that are not finite stay strings until `number` is asked.
+
+    Raises
+    ------
+    KoopsieveError
+        If the file is not JSON, because it was cut off for example.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise KoopsieveError(f"{os.fspath(path)} is damaged, it is not JSON: {error}. Remove it.") from error

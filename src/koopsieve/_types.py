@@ -1,14 +1,10 @@
-"""Shared by every stage: array types, the error and the warning users see, numbers checked, files written whole."""
+"""Shared by every stage: array types, the error and the warning users see, and checks of numbers and kinds."""
 
 from __future__ import annotations
 
 import operator
-import os
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,25 +100,3 @@ def _is_masked(values: Any) -> bool:
     if isinstance(values, list | tuple):
         return any(map(_is_masked, values))
     return isinstance(values, np.ma.MaskedArray)
-
-
-@contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open `path` for writing so that it appears complete or not at all.
-
-    The bytes go to a temporary file in the same folder, which replaces `path` only after everything was written.
-    """
-    target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

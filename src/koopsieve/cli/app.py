@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
+import signal
 import sys
+import threading
 import warnings
 from typing import Annotated, Any, TextIO
 
@@ -51,6 +54,7 @@ def options(
 def main() -> None:
     """Run the command line; an error of the user's is one or two lines and exit code 2."""
     warnings.showwarning = _say
+    _prepare()
     arguments = sys.argv[1:]
     debug = "--debug" in arguments  # wherever it stands: people add it at the end of the line that failed
     try:
@@ -65,6 +69,20 @@ def main() -> None:
     if code == INTERRUPTED:
         sys.stderr.write("koopsieve: interrupted; no file is half written.\n")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _prepare() -> None:
+    """Let screens without some letters show a mark in their place, and let a request to end clean up first."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            signal.signal(number, _end)
+
+
+def _end(number: int, _: Any) -> None:
+    sys.exit(128 + number)  # runs what removes temporary files
 
 
 def _is_for_users(error: Exception) -> bool:

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
 from koopsieve._words import safe_cell
+from koopsieve._written import written_whole
 from koopsieve.cli.settings import checked_gaps
 from koopsieve.data import Trajectories
 from koopsieve.data.reading.reading import INTERPOLATE, Reading

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
+from koopsieve._written import written_whole
 from koopsieve.export.optional import needed
 from koopsieve.export.protocols import LinearPredictor, Predictor
 

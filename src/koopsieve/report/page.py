@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from koopsieve._json import plain
-from koopsieve._types import written_whole
+from koopsieve._written import written_whole
 from koopsieve.io import summarise
 from koopsieve.plots.dependencies import dependencies
 from koopsieve.plots.layout import NARROW, WIDTH, lay_out

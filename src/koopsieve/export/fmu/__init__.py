@@ -16,7 +16,8 @@ import zipfile
 from importlib.resources import files
 from pathlib import Path
 
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
+from koopsieve._written import written_whole
 from koopsieve.export.c import c_files
 from koopsieve.export.fmu.description import model_description
 from koopsieve.export.optional import needed
