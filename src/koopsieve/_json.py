@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import KoopsieveError
-from koopsieve._written import written_whole
+from koopsieve._written import encoded, written_whole
 
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -53,7 +53,7 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
     """Write `value` to `path`, whole or not at all; the same value gives the same bytes."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
     with written_whole(path) as stream:
-        stream.write(text.encode() + b"\n")
+        stream.write(encoded(text) + b"\n")
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:

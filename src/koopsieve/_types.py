@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+MAX_WHOLE = 2**62  # whole numbers beyond do not fit into arrays
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
@@ -53,9 +55,40 @@ def whole_number(what: str, value: Any, least: int = 0) -> int:
         number = least - 1 if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:
         number = least - 1
-    if number < least:
-        raise KoopsieveError(f"{what} must be a whole number, {least} or more. Got {value!r}.")
+    if not least <= number <= MAX_WHOLE:
+        raise KoopsieveError(f"{what} must be a whole number, {least} or more. Got {str(value)[:80]}.")
     return number
+
+
+def real_number(what: str, value: Any) -> float:
+    """Return a number that is no complex one, no flag, no text and not NaN; `what` names it in the message."""
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool | np.bool_) else np.nan
+    except OverflowError:
+        number = np.nan
+    if np.isnan(number):
+        raise KoopsieveError(f"{what} must be a number. Got {str(value)[:80]!r}.")
+    return number
+
+
+def positive_numbers(what: str, values: Any) -> None:
+    """Refuse what is not one or more positive finite numbers."""
+    several = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping) else []
+    if not several or not all(0 < real_number(f"Each of {what}", value) < np.inf for value in several):
+        raise KoopsieveError(f"{what} must be one or more positive numbers. Got {str(values)[:80]}.")
+
+
+def check_fields(
+    value: object, numbers: Iterable[str] = (), wholes: Iterable[str] = (), flags: Iterable[str] = ()
+) -> None:
+    """Refuse fields that are no numbers, no whole numbers, or neither True nor False."""
+    for name in numbers:
+        real_number(name, getattr(value, name))
+    for name in wholes:
+        whole_number(name, getattr(value, name))
+    for name in flags:
+        if not isinstance(getattr(value, name), bool):
+            raise KoopsieveError(f"{name} must be True or False. Got {getattr(value, name)!r}.")
 
 
 def sorted_horizons(horizons: Any) -> tuple[int, ...]:

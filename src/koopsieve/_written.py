@@ -60,3 +60,8 @@ def _written_at_the_end(target: Path) -> Iterator[IO[bytes]]:
     yield held
     with target.open("wb") as stream:
         stream.write(held.getvalue())
+
+
+def encoded(text: str) -> bytes:
+    """Return text in UTF-8; what has no letter, as in a file name of another encoding, is written as its code."""
+    return text.encode("utf-8", "backslashreplace")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any
 
-from koopsieve._types import KoopsieveError, whole_number
+from koopsieve._types import KoopsieveError, real_number, whole_number
 
 
 def check_settings(sieve: Any, steps: Any, refits: Any, stable: Any, threshold: Any, compare: Any, seed: Any) -> None:
@@ -25,10 +24,10 @@ def check_settings(sieve: Any, steps: Any, refits: Any, stable: Any, threshold: 
 
 def check_share(what: str, value: Any, *, zero: bool = False) -> float:
     """Return a number between 0 and 1, both excluded, or 0 too where that has a meaning."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not (0 < float(value) < 1 or (zero and value == 0)):
+    number = real_number(what, value)
+    if not (0 < number < 1 or (zero and number == 0)):
         raise KoopsieveError(f"{what} must be a number between 0 and 1, both excluded. Got {value!r}.")
-    return float(value)
+    return number
 
 
 def _check_methods(name: str, methods: Any) -> None:

@@ -14,7 +14,7 @@ import typer
 
 from koopsieve._types import KoopsieveError
 from koopsieve._words import safe_cell
-from koopsieve._written import written_whole
+from koopsieve._written import encoded, written_whole
 from koopsieve.cli.settings import checked_gaps
 from koopsieve.data import Trajectories
 from koopsieve.data.reading.reading import INTERPOLATE, Reading
@@ -117,5 +117,5 @@ def write_rows(header: Sequence[str], rows: Iterable[Row], out: Path | None) -> 
         sys.stdout.write(text.getvalue())
         return
     with written_whole(out) as stream:
-        stream.write(text.getvalue().encode())
+        stream.write(encoded(text.getvalue()))
     typer.echo(f"Written to {out}", err=True)

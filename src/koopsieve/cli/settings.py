@@ -214,8 +214,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 def gather(config: Path | None, flags: Mapping[str, Any]) -> Settings:
     """Return the defaults, overridden by the file, overridden by those flags that were given."""
     settings = Settings() if config is None else Settings().updated(read_toml(config), str(config))
-    given = {key: value for key, value in flags.items() if value is not None and value != []}
+    given = {key: value for key, value in flags.items() if value is not None and not _is_empty(value)}
     return settings.updated(given, "the command line").complete()
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, list) and not value
 
 
 def to_toml(settings: Settings) -> str:

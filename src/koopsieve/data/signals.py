@@ -104,8 +104,12 @@ class Signals:
 
 def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
     """Refuse a sample time that is not a positive number."""
-    if isinstance(dt, bool) or not isinstance(dt, Real) or not 0 < float(dt) < np.inf:
-        raise KoopsieveError(f"{what} must be a positive number. Got {dt!r}.")
+    try:
+        fine = not isinstance(dt, bool) and isinstance(dt, Real) and 0 < float(dt) < np.inf
+    except OverflowError:
+        fine = False
+    if not fine:
+        raise KoopsieveError(f"{what} must be a positive number. Got {str(dt)[:80]}.")
 
 
 class Measured:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError, check_fields
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.linalg.gaussian import posterior
@@ -60,6 +60,12 @@ class SparseBayes:
     max_precision: float = 1e3
     tolerance: float = 1e-4
     max_sweeps: int = 300
+
+    def __post_init__(self) -> None:
+        shapes = ("noise_shape", "noise_rate", "weight_shape", "weight_rate")
+        check_fields(self, numbers=(*shapes, "max_precision", "tolerance"), wholes=("max_sweeps",))
+        if min(getattr(self, name) for name in shapes) < 0 or not self.max_precision > 0 or not self.tolerance >= 0:
+            raise KoopsieveError("Shapes, rates and tolerance must not be negative, and max_precision positive.")
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; inclusion is 1 for weights that stayed and 0 for the others."""

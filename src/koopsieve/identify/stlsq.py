@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields
 from koopsieve.identify.estimate import Estimate, require_statistics, statuses
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.settle import settle
@@ -47,6 +47,7 @@ class STLSQ:
     max_sweeps: int = 20
 
     def __post_init__(self) -> None:
+        check_fields(self, numbers=("threshold", "ridge"), wholes=("max_sweeps",), flags=("relative",))
         if not (self.threshold >= 0 and self.ridge >= 0):
             raise KoopsieveError(
                 f"threshold and ridge must not be negative. Got threshold={self.threshold}, ridge={self.ridge}."

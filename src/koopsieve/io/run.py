@@ -11,7 +11,7 @@ from typing import Any
 
 from koopsieve._json import write_json
 from koopsieve._words import safe_cell
-from koopsieve._written import written_whole
+from koopsieve._written import encoded, written_whole
 from koopsieve.identify import Estimate
 from koopsieve.io.summary import summarise
 from koopsieve.sieve.views import Sifted, result_of
@@ -31,7 +31,7 @@ def write_run(given: Sifted, folder: str | os.PathLike[str], more: Mapping[str, 
     out.mkdir(parents=True, exist_ok=True)
     result.model.save(out / "model.npz")
     with written_whole(out / "inclusion.csv") as stream:
-        stream.write(inclusion_table(result.explanation).encode())
+        stream.write(encoded(inclusion_table(result.explanation)))
     write_json(out / "summary.json", summarise(result, more))
 
 

@@ -94,6 +94,8 @@ def dialect_of(path: Path, columns: Columns) -> Dialect:
     lines = re.split(r"\r\n|\n|\r", start.decode(encoding, errors="replace"))
     lines = lines if whole else lines[:-1]  # the last one may be torn
     skipped, separator, names = _name_line(lines, columns)
+    if len(names) == 1 and any(_DECIMAL_COMMA.fullmatch(line.strip()) for line in lines[skipped + 1 :]):
+        separator = ";"  # a single column: its commas are decimal ones
     rows = [row for row in (_fields(line, separator) for line in lines[skipped + 1 :] if line.strip()) if row]
     held = [names.index(name) for name in (*columns.states, *columns.inputs) if name in names]
     return Dialect(

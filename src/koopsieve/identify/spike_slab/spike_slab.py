@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields, require_kind
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
@@ -61,6 +61,8 @@ class SpikeSlab:
     averaged: bool = True
 
     def __post_init__(self) -> None:
+        require_kind("a prior", self.prior, SpikeSlabPrior, "Use SpikeSlabPrior().")
+        check_fields(self, numbers=("tolerance",), wholes=("max_sweeps",), flags=("averaged",))
         if not self.starts:
             raise KoopsieveError("At least one start is needed. Use the default, or starts=(Start.ZERO,).")
 
