@@ -75,7 +75,7 @@ def judged(case: Case, level: float, form: str) -> list[Judged]:
             steps=5,
             seed=case.seed,
         )
-        parts = divide(problem.train, 0.25, first, None, problem.horizons).embedded(problem.delays)
+        parts = divide(problem.train, problem.delays, 0.25, first, None, problem.horizons).embedded(problem.delays)
         gaussian = gaussian_bands(result, parts.windows, problem.horizons[-1])
         seconds = time.perf_counter() - begun
         return [

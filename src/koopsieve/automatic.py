@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from koopsieve._types import KoopsieveError
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.data.holding_out import sample, thinned
 from koopsieve.dictionary import Block, Constant, Dictionary, Inputs, Monomials, SquaredExponential, States
@@ -215,11 +217,17 @@ def _linear_grid(divided: Divided, horizons: tuple[int, ...]) -> tuple[Embedding
         return (signals.embedding,)
     room = max(len(x) for x in divided.windows.states) - horizons[-1] - 2
     learn = divided.learn.states if isinstance(divided.learn, Trajectories) else ()
-    shortest = min(len(x) for x in (*divided.windows.states, *learn))
-    most = max(min(room // 4, shortest // 4), 0)
+    usual = min(_usual_length(divided.windows.states), _usual_length(learn) if learn else room)
+    most = max(min(room, usual) // 4, 0)
     timings = ("k", "k+1") if signals.inputs else ("k",)
     counts = [d for d in LINEAR_DELAYS if d <= most]
     return tuple(Embedding(d, d if signals.inputs else 0, timing) for d in counts for timing in timings)
+
+
+def _usual_length(episodes: Sequence[FloatArray]) -> int:
+    """Return the length that episodes reach which hold nine tenths of the samples."""
+    lengths = np.sort([len(x) for x in episodes])
+    return int(lengths[np.searchsorted(np.cumsum(lengths), 0.1 * lengths.sum())])
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, require_kind
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
+from koopsieve.data.delays import long_enough, require_recorded
 from koopsieve.data.holding_out import hold_out, in_memory, sample
+from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.warn import warn_user
 from koopsieve.evaluate import Errors, judge
 from koopsieve.model import Model
+from koopsieve.settings_checks import check_share
 from koopsieve.sieve.result import Judged
 
 Data = Trajectories | Stream
@@ -32,6 +36,8 @@ class Parts:
         What errors are reported on.
     validated : bool
         Whether anything was held out for validation.
+    provenance : Provenance
+        What was done to the data on the way in; of a stream only how much was read.
     """
 
     learn: Data
@@ -39,6 +45,7 @@ class Parts:
     windows: Trajectories
     judged: Judged
     validated: bool
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def samples(self) -> dict[str, int]:
@@ -66,6 +73,8 @@ class Divided:
         What errors are reported on.
     validated : bool
         Whether anything was held out for validation.
+    given : tuple
+        The data as they came: to learn from, to validate on, to judge on.
     """
 
     learn: Data
@@ -73,6 +82,7 @@ class Divided:
     windows: Trajectories
     judged: Judged
     validated: bool
+    given: tuple[object, ...] = ()
 
     def embedded(self, embedding: Embedding, deepest: Embedding | None = None) -> Parts:
         """Return the parts with delays.
@@ -88,11 +98,13 @@ class Divided:
         learn.signals.require_same(held.signals, "Learning and validation data")
         windows = _trimmed(embedded(self.windows, embedding), embedding if deepest is None else deepest)
         if self.judged.on == "validation":
-            return Parts(learn, held, windows, Judged("validation", windows), self.validated)
+            done = _provenance(self.given, (learn, held))
+            return Parts(learn, held, windows, Judged("validation", windows), self.validated, done)
         judged = embedded(self.judged.data, embedding)
         learn.signals.require_same(judged.signals, "Learning and test data")
         truth = None if self.judged.truth is None else embedded(self.judged.truth, embedding)
-        return Parts(learn, held, windows, Judged(self.judged.on, judged, truth), self.validated)
+        done = _provenance(self.given, (learn, held, judged))
+        return Parts(learn, held, windows, Judged(self.judged.on, judged, truth), self.validated, done)
 
 
 def _trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
@@ -106,13 +118,18 @@ def _trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
 
 def divide(
     data: Data,
+    delays: Embedding | None,
     validation: Data | float,
     test: Data | float | None,
     truth: Trajectories | None,
     horizons: tuple[int, ...],
 ) -> Divided:
-    """Return the parts of the data; the arguments are those of `sift`."""
-    data = in_memory(data, MAX_NUMBERS_IN_MEMORY)
+    """Return the parts of the data; the arguments are those of `sift`, `delays` the deepest of them, if known."""
+    require_recorded(data)
+    _check_parts(validation, test, truth)
+    data, validation, test = (
+        _usable(one, delays) for one in (in_memory(data, MAX_NUMBERS_IN_MEMORY), validation, test)
+    )
     longest, rest, on = horizons[-1], data, "test"
     if isinstance(test, int | float):
         rest, test = hold_out(data, float(test), longest)
@@ -129,7 +146,37 @@ def divide(
     judged = Judged("validation", windows)
     if test is not None:
         judged = Judged(on, sample(test, MAX_WINDOW_ROWS, stretch), truth)
-    return Divided(learn, held, windows, judged, validated)
+    given = (data, validation, test if on == "test" else None)
+    return Divided(learn, held, windows, judged, validated, given)
+
+
+def _provenance(given: Sequence[object], used: Sequence[Data]) -> Provenance:
+    """Return where the data that were given come from, with all that was done to them until they were used."""
+    there = [one.provenance for one in given if isinstance(one, Trajectories)]
+    steps = [one.provenance for one in used if isinstance(one, Trajectories)]
+    streams = [one for one in given if isinstance(one, Stream)]
+    if not streams:
+        return replace(Provenance.join(there), steps=Provenance.join([*there, *steps]).steps)
+    rows = sum(one.n_samples or 0 for one in streams)
+    note = "Read as a stream, piece by piece."
+    return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=(note,)),))])
+
+
+def _usable(data: Any, delays: Embedding | None) -> Any:
+    """Return raw trajectories without the episodes that are too short for the delays; anything else as it is."""
+    if delays is None or not isinstance(data, Trajectories) or not data.embedding.trivial:
+        return data
+    return long_enough(data, delays)
+
+
+def _check_parts(validation: object, test: object, truth: object) -> None:
+    """Refuse parts of the data that are neither data nor a share of them."""
+    if not isinstance(validation, Trajectories | Stream):
+        check_share("validation, the share of the data held out to choose on,", validation, zero=True)
+    if test is not None and not isinstance(test, Trajectories | Stream):
+        check_share("test, the share of the data held out to judge on,", test)
+    if truth is not None:
+        require_kind("truth as Trajectories", truth, Trajectories, "Build them with Trajectories.from_arrays.")
 
 
 def possible_horizons(horizons: tuple[int, ...], parts: Parts) -> tuple[int, ...]:

@@ -198,6 +198,8 @@ def _data(result: SieveResult) -> dict[str, Any]:
     inputs = np.concatenate(judged.inputs)
     channels = [*zip(judged.output_names, outputs.T, strict=True), *zip(judged.input_names, inputs.T, strict=True)]
     return {
+        "in_words": result.provenance.describe(),
+        **result.provenance.to_dict(),
         "samples": result.samples,
         "judged_episodes": judged.n_episodes,
         "channels": {

@@ -11,6 +11,7 @@ from koopsieve._display import Facts, Shown, html_grid, html_table, shorten
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve._words import number, steps
 from koopsieve.data import Embedding, Trajectories
+from koopsieve.data.provenance import Provenance
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import Coverage, Diagnostics, Errors, WindowErrors
 from koopsieve.identify import Estimate, interchangeable_groups
@@ -124,6 +125,8 @@ class SieveResult(Shown):
         Every look and search, in their order.
     left_out : tuple of str
         Searches that were not made because the time was over.
+    provenance : Provenance
+        What was done to the data on the way in, with counts: gaps, resampling, samples left out.
     """
 
     outcome: Outcome
@@ -140,6 +143,7 @@ class SieveResult(Shown):
     coverage: Coverage | None = None
     tried: tuple[Tried, ...] = ()
     left_out: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def model(self) -> Model:
@@ -237,7 +241,8 @@ class SieveResult(Shown):
         """Say in words what was kept, how well it predicts and what to be careful about."""
         pairs = zip(self.errors.mean, self.horizons, strict=True)
         errors = ", ".join(f"{error:.2g} at {h}" for error, h in pairs)
-        return " ".join([*self.remarks, f"NMSE on {self.judged.on} data: {errors} steps."])
+        done = [self.provenance.describe()] if self.provenance.changed else []
+        return " ".join([*done, *self.remarks, f"NMSE on {self.judged.on} data: {errors} steps."])
 
     def _facts(self) -> Facts:
         error = f"{number(self.errors.mean[-1])} at {steps(self.horizons[-1])} on {self.judged.on} data"

@@ -48,8 +48,9 @@ def bench(koopsieve_in):
 
 
 def read_csv(text):
+    """Return the names of the columns, and the columns: numbers but for the episode, which is the file's name."""
     header, *rows = csv.reader(text.splitlines())
-    return header, np.array(rows, dtype=float)
+    return header, dict(zip(header[1:], np.array([row[1:] for row in rows], dtype=float).T, strict=True))
 
 
 def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
@@ -69,26 +70,29 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
 
     code, out, _ = bench(*PREDICT)
     header, rows = read_csv(out)
-    assert (code, header) == (0, ["episode", "row", "steps", "y", "y_predicted"])
-    measured = np.genfromtxt(tmp_path / "bench.csv", delimiter=",", names=True)["y"]
-    np.testing.assert_array_equal(rows[:, 1], np.arange(11, 800))
-    np.testing.assert_array_equal(rows[:, 3], measured[11:])
-    assert np.mean((rows[:, 4] - rows[:, 3]) ** 2) < 0.01 * measured.var()
+    assert (code, header) == (0, ["episode", "row", "t", "steps", "y", "y_predicted"])
+    file = np.genfromtxt(tmp_path / "bench.csv", delimiter=",", names=True)
+    measured = file["y"]
+    np.testing.assert_array_equal(rows["row"], np.arange(11, 800))
+    np.testing.assert_array_equal(rows["t"], file["t"][11:])
+    np.testing.assert_array_equal(rows["y"], measured[11:])
+    assert np.mean((rows["y_predicted"] - rows["y"]) ** 2) < 0.01 * measured.var()
 
     code, out, err = bench(
         "predict", "result/model.npz", "bench.csv", "--horizon", 10, "--start", 100, "--out", "p.csv"
     )
     assert (code, out, err) == (0, "", "Written to p.csv\n")
     _, one = read_csv((tmp_path / "p.csv").read_text())
-    np.testing.assert_array_equal(one[:, 1:3], np.column_stack([np.arange(101, 111), np.arange(1, 11)]))
-    np.testing.assert_allclose(one[-1], rows[rows[:, 1] == 110][0], rtol=1e-9)
+    np.testing.assert_array_equal(one["row"], np.arange(101, 111))
+    np.testing.assert_array_equal(one["steps"], np.arange(1, 11))
+    np.testing.assert_allclose(one["y_predicted"][-1], rows["y_predicted"][rows["row"] == 110], rtol=1e-9)
 
     code, out, _ = bench("simulate", "result/model.npz", "bench.csv")
     header, run = read_csv(out)
-    assert (code, header) == (0, ["episode", "row", "y", "y_predicted"])
-    np.testing.assert_array_equal(run[:, 1], np.arange(2, 800))
-    np.testing.assert_array_equal(run[:, 2], measured[2:])
-    assert np.isfinite(run[:, 3]).all()
+    assert (code, header) == (0, ["episode", "row", "t", "y", "y_predicted"])
+    np.testing.assert_array_equal(run["row"], np.arange(2, 800))
+    np.testing.assert_array_equal(run["y"], measured[2:])
+    assert np.isfinite(run["y_predicted"]).all()
 
     code, out, _ = bench("inspect", "result/model.npz")
     assert code == 0
@@ -165,7 +169,7 @@ def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
     code, out, _ = bench("predict", "a/model.npz", "a.npz", "--states", "x")
     header, rows = read_csv(out)
     assert (code, header[3:]) == (0, ["x_1", "x_1_predicted", "x_2", "x_2_predicted"])
-    np.testing.assert_allclose(rows[:, [3, 5]], x[1:])
+    np.testing.assert_allclose(np.column_stack([rows["x_1"], rows["x_2"]]), x[1:])
     code, _, err = bench("predict", "a/model.npz", "a.npz", "--states", "z")
     assert (code, err.strip()) == (2, "koopsieve: The model has 2 outputs (x_1, x_2) and 1 inputs (u). Got 1 and 1.")
 

@@ -37,7 +37,7 @@ def test_dashes_in_keys_are_fine(tmp_path):
         ("horizons = []", "horizons must be one or more whole numbers, each at least 1"),
         ("horizons = [0]", "horizons must be one or more whole numbers"),
         ("states = 3", "states must be text, or a list of texts"),
-        ('gaps = "fill"', "gaps must be one of raise, split"),
+        ('gaps = "fill"', "gaps must be one of refuse, split, interpolate"),
         ('compare = ["V"]', "compare must be some of least-squares, thresholded-least-squares"),
         ("dt = 0", "dt must be a positive number"),
         ("delays = = 1", "is not a TOML file"),
