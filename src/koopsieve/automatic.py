@@ -22,7 +22,7 @@ from koopsieve.dictionary import Block, Constant, Dictionary, Inputs, Monomials,
 from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS
 from koopsieve.evaluate import linear_baseline, simulation_errors, window_errors
 from koopsieve.execution import Progress
-from koopsieve.parts import Divided, Parts
+from koopsieve.parts import Parts
 from koopsieve.sieve import ReprojectedSearch, SimulationSieve, Task
 from koopsieve.sieve.choice import simplest_as_good
 from koopsieve.sieve.tried import LOOK, Tried
@@ -67,18 +67,18 @@ class Planned:
 class Looking:
     """A part of the data, and what all looks share."""
 
-    divided: Divided
+    divided: Parts
     deepest: Embedding
     horizons: tuple[int, ...]
     seed: int
 
     @classmethod
-    def at(cls, divided: Divided, deepest: Embedding, horizons: tuple[int, ...], seed: int) -> Looking:
+    def at(cls, divided: Parts, deepest: Embedding, horizons: tuple[int, ...], seed: int) -> Looking:
         """Take a part of the data that is enough for a look."""
         stretch = 4 * (horizons[-1] + deepest.lost + 1)
         learn = thinned(sample(divided.learn, LEARN_ROWS, stretch), LEARN_ROWS, stretch)
         windows = thinned(divided.windows, WINDOW_ROWS, stretch)
-        return cls(Divided(learn, learn, windows, divided.judged, True), deepest, horizons, seed)
+        return cls(Parts(learn, learn, windows, divided.judged, True), deepest, horizons, seed)
 
     def parts(self, embedding: Embedding) -> Parts:
         """Return the parts with delays."""
@@ -114,7 +114,7 @@ class Looking:
 
 
 def planned(
-    divided: Divided,
+    divided: Parts,
     dictionary: Block | Dictionary | str,
     delays: Sequence[Embedding] | str,
     forms: Sequence[str],
@@ -210,7 +210,7 @@ def _plans(forms: Sequence[str], embedding: Embedding, family: Block | Family, s
     return tuple(Plan(embedding, recipe, (form,)) for form, recipe in found if recipe is not None)
 
 
-def _linear_grid(divided: Divided, horizons: tuple[int, ...]) -> tuple[Embedding, ...]:
+def _linear_grid(divided: Parts, horizons: tuple[int, ...]) -> tuple[Embedding, ...]:
     """Return the delays to look at: so few that most of every held-out stretch is left, the fewest first."""
     signals = divided.learn.signals
     if not signals.embedding.trivial:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from koopsieve._types import KoopsieveError, require_kind
@@ -25,44 +25,7 @@ MAX_WINDOW_ROWS = 200_000  # validation or test samples of a stream that are hel
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The data in their parts, delays embedded.
-
-    Parameters
-    ----------
-    learn, validation : Trajectories or Stream
-    windows : Trajectories
-        The validation data in memory: all of them, or a sample of a stream.
-    judged : Judged
-        What errors are reported on.
-    validated : bool
-        Whether anything was held out for validation.
-    provenance : Provenance
-        What was done to the data on the way in; of a stream only how much was read.
-    """
-
-    learn: Data
-    validation: Data
-    windows: Trajectories
-    judged: Judged
-    validated: bool
-    provenance: Provenance = field(default_factory=Provenance)
-
-    @property
-    def samples(self) -> dict[str, int]:
-        """How many samples there are to learn from, to validate on and to judge on; 0 where it is not known."""
-        counts = {"learn": self.learn.n_samples, "validation": self.validation.n_samples if self.validated else 0}
-        judged = 0 if self.judged.on == "validation" else self.judged.data.n_samples
-        return {**{name: count or 0 for name, count in counts.items()}, "judged": judged}
-
-    def errors(self, model: Model, before: Model, horizons: Sequence[int]) -> Errors:
-        """Return a model's errors on the judged data; on validation data those of the model that had not seen them."""
-        judged = before if self.judged.on == "validation" else model
-        return judge(judged, self.judged.data, horizons, self.judged.truth)
-
-
-@dataclass(frozen=True, eq=False)
-class Divided:
-    """The data in their parts as they were measured, before delays are added.
+    """The data in their parts: as they were measured, or with delays embedded.
 
     Parameters
     ----------
@@ -84,6 +47,34 @@ class Divided:
     validated: bool
     given: tuple[object, ...] = ()
 
+    @property
+    def provenance(self) -> Provenance:
+        """Where the data come from, and all that was done to them until they were used.
+
+        Of a stream it is known only how much was read.
+        """
+        used = (self.learn, self.validation, *([] if self.judged.on == "validation" else [self.judged.data]))
+        there = [one.provenance for one in self.given if isinstance(one, Trajectories)]
+        steps = [one.provenance for one in used if isinstance(one, Trajectories)]
+        streams = [one for one in self.given if isinstance(one, Stream)]
+        if not streams:
+            return replace(Provenance.join(there), steps=Provenance.join([*there, *steps]).steps)
+        rows = sum(one.n_samples or 0 for one in streams)
+        note = "Read as a stream, piece by piece."
+        return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=(note,)),))])
+
+    @property
+    def samples(self) -> dict[str, int]:
+        """How many samples there are to learn from, to validate on and to judge on; 0 where it is not known."""
+        counts = {"learn": self.learn.n_samples, "validation": self.validation.n_samples if self.validated else 0}
+        judged = 0 if self.judged.on == "validation" else self.judged.data.n_samples
+        return {**{name: count or 0 for name, count in counts.items()}, "judged": judged}
+
+    def errors(self, model: Model, before: Model, horizons: Sequence[int]) -> Errors:
+        """Return a model's errors on the judged data; on validation data those of the model that had not seen them."""
+        judged = before if self.judged.on == "validation" else model
+        return judge(judged, self.judged.data, horizons, self.judged.truth)
+
     def embedded(self, embedding: Embedding, deepest: Embedding | None = None) -> Parts:
         """Return the parts with delays.
 
@@ -98,13 +89,11 @@ class Divided:
         learn.signals.require_same(held.signals, "Learning and validation data")
         windows = _trimmed(embedded(self.windows, embedding), embedding if deepest is None else deepest)
         if self.judged.on == "validation":
-            done = _provenance(self.given, (learn, held))
-            return Parts(learn, held, windows, Judged("validation", windows), self.validated, done)
+            return Parts(learn, held, windows, Judged("validation", windows), self.validated, self.given)
         judged = embedded(self.judged.data, embedding)
         learn.signals.require_same(judged.signals, "Learning and test data")
         truth = None if self.judged.truth is None else embedded(self.judged.truth, embedding)
-        done = _provenance(self.given, (learn, held, judged))
-        return Parts(learn, held, windows, Judged(self.judged.on, judged, truth), self.validated, done)
+        return Parts(learn, held, windows, Judged(self.judged.on, judged, truth), self.validated, self.given)
 
 
 def _trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
@@ -123,7 +112,7 @@ def divide(
     test: Data | float | None,
     truth: Trajectories | None,
     horizons: tuple[int, ...],
-) -> Divided:
+) -> Parts:
     """Return the parts of the data; the arguments are those of `sift`, `delays` the deepest of them, if known."""
     require_recorded(data)
     _check_parts(validation, test, truth)
@@ -147,19 +136,7 @@ def divide(
     if test is not None:
         judged = Judged(on, sample(test, MAX_WINDOW_ROWS, stretch), truth)
     given = (data, validation, test if on == "test" else None)
-    return Divided(learn, held, windows, judged, validated, given)
-
-
-def _provenance(given: Sequence[object], used: Sequence[Data]) -> Provenance:
-    """Return where the data that were given come from, with all that was done to them until they were used."""
-    there = [one.provenance for one in given if isinstance(one, Trajectories)]
-    steps = [one.provenance for one in used if isinstance(one, Trajectories)]
-    streams = [one for one in given if isinstance(one, Stream)]
-    if not streams:
-        return replace(Provenance.join(there), steps=Provenance.join([*there, *steps]).steps)
-    rows = sum(one.n_samples or 0 for one in streams)
-    note = "Read as a stream, piece by piece."
-    return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=(note,)),))])
+    return Parts(learn, held, windows, judged, validated, given)
 
 
 def _usable(data: Any, delays: Embedding | None) -> Any:
