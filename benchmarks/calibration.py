@@ -31,7 +31,7 @@ from calibration_tables import joint_table, score_table, share_table, spread_tab
 from koopsieve import KoopsieveWarning, Model, Trajectories, sift
 from koopsieve.evaluate import interval_score
 from koopsieve.evaluate.along import errors_along
-from koopsieve.parts import split
+from koopsieve.parts import divide
 
 GAUSSIAN_90 = 1.6448536269514722
 
@@ -75,7 +75,7 @@ def judged(case: Case, level: float, form: str) -> list[Judged]:
             steps=5,
             seed=case.seed,
         )
-        parts = split(problem.train, problem.delays, 0.25, first, None, problem.horizons)
+        parts = divide(problem.train, problem.delays, 0.25, first, None, problem.horizons).embedded(problem.delays)
         gaussian = gaussian_bands(result, parts.windows, problem.horizons[-1])
         seconds = time.perf_counter() - begun
         return [

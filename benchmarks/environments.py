@@ -64,6 +64,7 @@ PEERS = (
     Peer("pykoopman", "pykoopman_edmd.py", 0.25, _PYKOOPMAN),
     Peer("pydmd", "pydmd_dmd.py", 0.25),
 )
+SYSIDENTPY = Peer("sysidentpy", "sysidentpy_narx.py")
 
 
 def interpreter(folder: Path, name: str) -> Path:
@@ -71,9 +72,9 @@ def interpreter(folder: Path, name: str) -> Path:
     return folder / name / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def install(folder: Path) -> None:
+def install(folder: Path, peers: tuple[Peer, ...] = PEERS) -> None:
     """Make one environment per peer, leaving alone those that are there and work."""
-    for peer in PEERS:
+    for peer in peers:
         python = str(interpreter(folder, peer.name))
         if _imports(python, peer.name):
             print(f"{peer.name}: already there", flush=True)

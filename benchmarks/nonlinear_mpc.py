@@ -1,7 +1,7 @@
 """Nonlinear model predictive control with the plant's own equations, solved by IPOPT through CasADi: the limit.
 
 It minimises the same cost within the same limits as `koopsieve.export.Controller`, and estimates the disturbance from
-the same measurements in the same way. The disturbance itself it does not know.
+the same measurements in the same way: from history, or with the same filter. The disturbance itself it does not know.
 """
 
 from types import SimpleNamespace
@@ -11,7 +11,8 @@ import numpy as np
 
 from koopsieve import Signals
 from koopsieve.export import Limits
-from koopsieve.export.mpc.estimate import FromHistory
+from koopsieve.export.mpc import KalmanFilter
+from koopsieve.export.mpc.estimate import Filtered, FromHistory
 
 QUIET = {"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes", "ipopt.warm_start_init_point": "yes"}
 
@@ -24,7 +25,9 @@ class TrueModel:
     def __init__(self, task):
         self.signals = Signals(task.outputs, task.inputs, task.dt)
         state, drive = casadi.SX.sym("x", len(task.outputs)), casadi.SX.sym("u", len(task.inputs))
-        self.function = casadi.Function("plant", [state, drive], [_sampled(task, state, drive)])
+        following = _sampled(task, state, drive)
+        self.function = casadi.Function("plant", [state, drive], [following])
+        self.slope = casadi.Function("slope", [state, drive], [casadi.jacobian(following, state)])
 
     def start(self, states):
         return states
@@ -34,6 +37,10 @@ class TrueModel:
 
     def read(self, carried):
         return carried
+
+    def jacobians(self, carried, acting):
+        slopes = [np.array(self.slope(x, u)) for x, u in zip(carried, acting, strict=True)]
+        return SimpleNamespace(A=np.stack(slopes))
 
 
 def _sampled(task, state, drive):
@@ -56,11 +63,11 @@ def _sampled(task, state, drive):
 class NonlinearMPC:
     """Multiple shooting over the horizon, started from the last solution."""
 
-    def __init__(self, task, gain):
+    def __init__(self, task, gain, noise=None):
         self.task, self.H = task, task.horizon
         self.n, self.l = len(task.outputs), len(task.inputs)
         self.model = TrueModel(task)
-        self.estimator = FromHistory(self.model, gain)
+        self.estimator = FromHistory(self.model, gain) if noise is None else Filtered(KalmanFilter(self.model, noise))
         self.situation, self.solution, self.input = None, None, np.array(task.acting)
         self._build(np.array(Limits().prices(self.n)))
 

@@ -61,7 +61,8 @@ class Choice:
 def chosen(problem: Problem, seed: int) -> tuple[Choice, SievePath]:
     """Return the choice on one problem, and the path that it was made on."""
     begun = time.process_time()
-    result = sift(problem.train, problem.recipe(), validation=problem.validation, horizons=problem.shown)
+    settings = {"validation": problem.validation, "horizons": problem.shown, "form": "linear"}
+    result = sift(problem.train, problem.recipe(), **settings)
     seconds = time.process_time() - begun
     path = result.path
     plain, final = result.outcome.everything

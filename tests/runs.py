@@ -35,6 +35,7 @@ def duffing_result(names=("y", "u"), dictionary=None, horizons=(1, 10), methods=
         delays=Embedding(1, 1),
         horizons=horizons,
         **settings,
+        form="linear",
     )
 
 
@@ -52,7 +53,7 @@ def vehicle_result(samples=600, **options):
         for part in (records[:4], records[4:])
     )
     dictionary = States() + Constant() + Monomials(degree=2)
-    return sift(train, dictionary, horizons=(1, 5, 20), test=test, steps=8, **options)
+    return sift(train, dictionary, horizons=(1, 5, 20), test=test, steps=8, **options, form="linear")
 
 
 def in_form(form, names=("y", "u")):

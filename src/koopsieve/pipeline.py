@@ -11,36 +11,34 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, sorted_horizons
+from koopsieve._types import KoopsieveError, require_kind, sorted_horizons, whole_number
+from koopsieve.attempts import attempts, paths_of, searches_for, simplest
+from koopsieve.automatic import AUTO, planned
 from koopsieve.data import Embedding, Trajectories
-from koopsieve.dictionary import Block, Constant, Dictionary, SquaredExponential, States
+from koopsieve.data.delays import require_recorded
+from koopsieve.dictionary import Block, Dictionary
 from koopsieve.evaluate import calibrate, coverage, diagnose, linear_baseline, persistence, window_errors
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
 from koopsieve.model.bands import checked_level
-from koopsieve.parts import Data, Parts, possible_horizons, split
+from koopsieve.parts import Data, Parts, divide, possible_horizons
 from koopsieve.regression import RegressionStatistics
+from koopsieve.settings_checks import check_settings
 from koopsieve.sieve import (
-    BilinearSearch,
     FormSearch,
-    GraphSieve,
     LinearSearch,
     Outcome,
     Reduction,
-    ReprojectedSearch,
     Sieve,
     SievePath,
     SimulationSieve,
-    Task,
     reduce,
 )
-from koopsieve.sieve.choice import simplest_as_good
-from koopsieve.sieve.forms.refits import default_refits
-from koopsieve.sieve.horizon import HorizonSieve
 from koopsieve.sieve.result import (
     EVERYTHING,
     LINEAR,
@@ -51,27 +49,27 @@ from koopsieve.sieve.result import (
     SieveResult,
 )
 
-DEFAULT_KERNELS = 100
-
 
 def sift(
     data: Data,
-    dictionary: Block | Dictionary | None = None,
+    dictionary: Block | Dictionary | str = AUTO,
     *,
-    form: str = "linear",
-    delays: Embedding | None = None,
+    form: str = AUTO,
+    delays: Embedding | Sequence[Embedding] | str | None = None,
     sieve: Sieve | SimulationSieve | None = None,
     horizons: Sequence[int] = (1, 10, 50),
     validation: Data | float = 0.25,
     test: Data | float | None = None,
     truth: Trajectories | None = None,
     steps: int = 20,
+    max_terms: int | None = None,
     refits: Mapping[str, Identifier] | None = None,
     stable: bool = True,
     threshold: float = 0.1,
     level: float = 0.9,
     compare: Mapping[str, Identifier] | None = None,
     seed: int = 0,
+    budget: float = 300.0,
     executor: Executor | None = None,
     progress: Progress = silent,
 ) -> SieveResult:
@@ -81,14 +79,16 @@ def sift(
     ----------
     data : Trajectories or Stream
         Measured data; of these some are held out, see `validation` and `test`.
-    dictionary : Block or Dictionary, optional
-        The candidates. A recipe is fitted to the learning part. Left out: states, a constant and up to a hundred
-        kernels.
+    dictionary : Block, Dictionary or "auto"
+        The candidates. A recipe is fitted to the learning part. "auto" looks at polynomials and kernels, of the state
+        and of the inputs too, and takes what predicts best on the validation windows.
     form : {"linear", "bilinear", "reprojected", "auto"}
         How the model predicts. "auto" tries all and takes the simplest that is as good as the best on the validation
         windows.
-    delays : Embedding, optional
-        Past samples to add to the state; left out, the state is as in `data`.
+    delays : Embedding, sequence of Embedding, or "auto", optional
+        Past samples to add to the state, and the timing of the inputs. Of several the best are found; "auto" finds them
+        among many. Left out, the state is as in `data`; but where the dictionary is "auto" and the data hold no delays,
+        the delays are so too.
     sieve : Sieve, optional
         Gives the sets to choose from: `HorizonSieve()`, the default of the linear and the bilinear form, or the paper's
         `GraphSieve()`; `SimulationSieve()` in the reprojected form.
@@ -105,6 +105,8 @@ def sift(
         `test` without measurement noise, to compare predictions with.
     steps : int
         Number of sets on the path, about.
+    max_terms : int, optional
+        Observables to keep at most, in the reprojected form drives included; left out, the validation data decide.
     refits : mapping from name to Identifier, optional
         Each set gets the one that predicts best on the validation windows; by default least squares one step ahead and
         over the horizons.
@@ -118,6 +120,9 @@ def sift(
         Further methods to fit to all observables and to those kept, and to judge beside the model.
     seed : int
         For the parts of the dictionary that are drawn or searched.
+    budget : float
+        Seconds after which no further search is begun where there are several; what was left out is told. The first
+        search is always made.
     executor, progress
         See `compress`.
 
@@ -134,40 +139,44 @@ def sift(
     if not wanted:
         raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
     checked_level(level)
-    if steps < 2:
-        raise KoopsieveError(f"A path has at least 2 steps. Got {steps}.")
+    check_settings(sieve, steps, refits, stable, threshold, compare, seed)
+    if max_terms is not None and whole_number("max_terms", max_terms) < 1:
+        raise KoopsieveError(f"max_terms must be at least 1. Got {max_terms}.")
+    if compare and form != LiftedModel.form:
+        raise KoopsieveError(f'compare needs form="linear". Got form={form!r}.')
     clock = _Clock()
     with clock.stage("split"):
-        parts = split(data, delays, validation, test, truth, wanted)
-        wanted = possible_horizons(wanted, parts)
-    with clock.stage("dictionary"):
-        recipe = default_dictionary(parts.learn) if dictionary is None else dictionary
-        phi = recipe.fit(parts.learn, seed=seed) if isinstance(recipe, Block) else recipe
+        asked = _asked_delays(delays, dictionary, data)
+        deepest = None if isinstance(asked, str) else max(asked, key=lambda one: one.lost + one.ahead)
+        divided = divide(data, deepest, validation, test, truth, wanted)
+        wanted = possible_horizons(wanted, divided.embedded(divided.learn.embedding if deepest is None else deepest))
+    searches = searches_for(form, sieve, refits, stable, bool(divided.learn.signals.inputs))
+    with clock.stage("look"):
+        plan = planned(divided, dictionary, asked, tuple(searches), wanted, seed, progress)
     with clock.stage("search"):
-        task = Task(parts.learn, parts.validation, parts.windows, phi, wanted, steps, seed, executor, progress)
-        searches = _searches(form, sieve, refits, stable, phi)
-        outcomes = [search.search(task) for search in searches]
-        choices = [one.path.choice for one in outcomes]
-        outcome = outcomes[simplest_as_good([one.errors.blocks for one in choices], [one.runs for one in choices])]
-        _check_nothing_chosen_blindly(parts, outcomes, searches)
+        settings = {"steps": steps, "seed": seed, "max_terms": max_terms, "executor": executor, "progress": progress}
+        made, left_out = attempts(plan, searches, divided, wanted, budget, settings)
+        chosen = made[simplest(made)]
+        outcome, parts = chosen.outcome, chosen.parts
+        _check_nothing_chosen_blindly(parts, [one.outcome for one in made], list(searches.values()))
     with clock.stage("bands"):
         outcome = _calibrated(outcome, parts)
     with clock.stage("baselines"):
         baselines = _baselines(parts, outcome, executor)
     with clock.stage("judge"):
         errors = parts.errors(outcome.model, outcome.path.choice.model, wanted)
-        if compare and outcome.path.form != LiftedModel.form:
-            raise KoopsieveError(f'compare needs form="linear". The form that was taken is {outcome.path.form!r}.')
-        known = getattr(sieve, "identifier", None) if outcome.graph_decides and not parts.validated else None
+        decided = getattr(sieve, "identifier", None) if outcome.graph_decides and not parts.validated else None
         comparison = {
-            name: _compared(method, outcome, parts, known is method) for name, method in (compare or {}).items()
+            name: _compared(method, outcome, parts, decided is method) for name, method in (compare or {}).items()
         }
         diagnostics = diagnose(outcome.model, outcome.kept, wanted, errors.nmse)
         banded = outcome.model.calibration is not None and parts.judged.on != "validation"
         held = coverage(outcome.model, parts.judged.data, wanted, level) if banded else None
     return SieveResult(
         outcome=outcome,
-        paths={one.path.form: one.path for one in outcomes},
+        paths=paths_of(made, chosen),
+        tried=(*plan.looks, *(one.tried for one in made)),
+        left_out=left_out,
         errors=errors,
         diagnostics=diagnostics,
         baselines=baselines,
@@ -178,11 +187,12 @@ def sift(
         seed=seed,
         comparison=comparison,
         coverage=held,
+        provenance=parts.provenance,
     )
 
 
 def sieve_path(
-    sieve: Sieve | None,
+    sieve: Sieve | SimulationSieve | None,
     train: Data,
     dictionary: Block | Dictionary,
     *,
@@ -191,39 +201,31 @@ def sieve_path(
     steps: int = 20,
     seed: int = 0,
 ) -> SievePath:
-    """Return the path of `sift`: every set with its model and validation errors, and the choice."""
-    return sift(train, dictionary, sieve=sieve, validation=validation, horizons=horizons, steps=steps, seed=seed).path
+    """Return the path of `sift` in the linear form: every set with its model and validation errors, and the choice.
+
+    With a `SimulationSieve` it is the path in the reprojected form.
+    """
+    form = "reprojected" if isinstance(sieve, SimulationSieve) else "linear"
+    settings: dict[str, Any] = {"form": form, "validation": validation, "horizons": horizons}
+    return sift(train, dictionary, sieve=sieve, steps=steps, seed=seed, **settings).path
 
 
-def default_dictionary(data: Data) -> Block:
-    """Return states, a constant and up to a hundred standardised kernels, fewer where there are few samples."""
-    samples = DEFAULT_KERNELS * 10 if data.n_samples is None else data.n_samples
-    kernels = int(np.clip(samples // 10, 1, DEFAULT_KERNELS))
-    return States() + Constant() + SquaredExponential(centers=kernels, standardize=True)
-
-
-def _searches(
-    form: str,
-    sieve: Sieve | SimulationSieve | None,
-    refits: Mapping[str, Identifier] | None,
-    stable: bool,
-    phi: Dictionary,
-) -> list[FormSearch]:
-    """Return the searches to run, the simplest form first."""
-    simulated = sieve if isinstance(sieve, SimulationSieve) else SimulationSieve()
-    wanted = HorizonSieve() if sieve is None or isinstance(sieve, SimulationSieve) else sieve
-    known: dict[str, FormSearch] = {
-        "linear": LinearSearch(wanted, default_refits() if refits is None else refits, stable),
-        "bilinear": BilinearSearch(wanted),
-        "reprojected": ReprojectedSearch(simulated),
-    }
-    if form == "auto" and isinstance(sieve, GraphSieve):
-        return [known["linear"]]
-    if form == "auto":
-        return [known[name] for name in (known if phi.signals.inputs else ("linear",))]
-    if form not in known:
-        raise KoopsieveError(f"form must be one of {', '.join(known)} or auto. Got {form!r}.")
-    return [known[form]]
+def _asked_delays(
+    delays: Embedding | Sequence[Embedding] | str | None, dictionary: Block | Dictionary | str, data: Data
+) -> Sequence[Embedding] | str:
+    """Return the delays to choose from, or "auto"."""
+    for name, asked in (("delays", delays), ("dictionary", dictionary)):
+        if isinstance(asked, str) and asked != AUTO:
+            raise KoopsieveError(f'{name} may be "auto" or a value such as Embedding(2, 2) or States(). Got {asked!r}.')
+    require_recorded(data)
+    require_kind("a dictionary", dictionary, (Block, Dictionary, str), "Write one such as States() + Monomials().")
+    if isinstance(delays, Embedding | str):
+        return delays if isinstance(delays, str) else (delays,)
+    if delays is not None:
+        for one in (given := tuple(delays)):
+            require_kind("delays as an Embedding", one, Embedding, "Write Embedding(state_delays, input_delays).")
+        return given
+    return AUTO if isinstance(dictionary, str) and data.embedding.trivial else (data.embedding,)
 
 
 def _check_nothing_chosen_blindly(parts: Parts, outcomes: Sequence[Outcome], searches: Sequence[FormSearch]) -> None:

@@ -49,6 +49,7 @@ def test_what_a_page_says_to_do_can_be_done(page, tmp_path, monkeypatch, capsys)
         elif kind == "python":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", KoopsieveWarning)
+                warnings.filterwarnings("ignore", category=FutureWarning, module="casadi")  # do-mpc's way to call it
                 exec(compile(text, page.name, "exec"), namespace)  # blocks of a page build on each other
         else:
             for words in commands(text):
@@ -62,7 +63,7 @@ def test_every_flag_is_in_the_help(capsys, monkeypatch):
     """Flags that the pages name in passing exist too."""
     known = ""
     monkeypatch.setenv("COLUMNS", "200")
-    for command in ("sift", "predict", "simulate", "inspect", "example", "demo", "reproduce"):
+    for command in ("sift", "predict", "simulate", "inspect", "export", "example", "demo", "reproduce"):
         run_command(["koopsieve", command, "--help"], monkeypatch)
         known += capsys.readouterr().out
     known += " --debug --version --install-completion "

@@ -10,12 +10,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from koopsieve import HorizonSieve, KoopmanSieve, KoopsieveError, Monomials, States, Trajectories, embed_delays
+from koopsieve import (
+    Constant,
+    HorizonSieve,
+    KoopmanSieve,
+    KoopsieveError,
+    Monomials,
+    States,
+    Trajectories,
+    embed_delays,
+)
 from koopsieve.sieve import GraphSieve
+
+BLOCK = States() + Monomials(degree=3)
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([KoopmanSieve()])
+@parametrize_with_checks([KoopmanSieve(States() + Constant(), form=form) for form in ("linear", "reprojected")])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
@@ -37,12 +48,9 @@ def episodes():
     return [x for x, _ in pairs], [u for _, u in pairs]
 
 
-BLOCK = States() + Monomials(degree=3)
-
-
 def test_it_keeps_what_drives_the_states_and_predicts():
     x, _ = slow_manifold(np.random.default_rng(3), inputs=False, steps=40)
-    sieve = KoopmanSieve(BLOCK, horizons=[1, 5]).fit(x)
+    sieve = KoopmanSieve(BLOCK, horizons=[1, 5], form="linear").fit(x)
     assert {"x1", "x2", "x1^2"} <= set(sieve.retained_names_)
     assert len(sieve.retained_names_) < 9
     np.testing.assert_allclose(sieve.predict(x[:-1]), x[1:], atol=1e-6)
@@ -53,7 +61,7 @@ def test_it_keeps_what_drives_the_states_and_predicts():
 
 def test_inputs_go_along_the_rows_or_with_each_start(episodes):
     X, U = episodes
-    sieve = KoopmanSieve(BLOCK, horizons=[1, 3]).fit(X, u=U)
+    sieve = KoopmanSieve(BLOCK, horizons=[1, 3], form="linear").fit(X, u=U)
     x, u = X[0], U[0]
     along = sieve.predict(x[:-1], u=u)
     assert along.shape == (120, 2)
@@ -67,12 +75,12 @@ def test_inputs_go_along_the_rows_or_with_each_start(episodes):
     with pytest.raises(KoopsieveError, match=r"Expected \(7, 1\) or \(5, 3, 1\), got \(6, 1\)"):
         sieve.predict(x[:5], u=u[:6], horizon=3)
     with pytest.raises(KoopsieveError, match="no inputs, but u was given"):
-        KoopmanSieve(BLOCK).fit(X).predict(x, u=u)
+        KoopmanSieve(BLOCK, form="linear").fit(X).predict(x, u=u)
 
 
 def test_delays_use_the_first_rows_as_history(episodes):
     X, U = episodes
-    sieve = KoopmanSieve(States(), state_delays=1, input_delays=2, horizons=[1, 4]).fit(X, u=U)
+    sieve = KoopmanSieve(States(), state_delays=1, input_delays=2, horizons=[1, 4], form="linear").fit(X, u=U)
     x, u = X[0], U[0]
     data = embed_delays(Trajectories.from_arrays(x, u), states=1, inputs=2)
     direct = sieve.model_.rollout(data, 1)[0][:, 0]
@@ -87,7 +95,7 @@ def test_delays_use_the_first_rows_as_history(episodes):
 
 def test_names_follow_the_frame_and_set_output(episodes):
     frame = pd.DataFrame(episodes[0][0], columns=["angle", "speed"])
-    sieve = KoopmanSieve(BLOCK, horizons=[1]).set_output(transform="pandas").fit(frame)
+    sieve = KoopmanSieve(BLOCK, horizons=[1], form="linear").set_output(transform="pandas").fit(frame)
     lifted = sieve.transform(frame)
     assert list(lifted.columns) == list(sieve.get_feature_names_out()) == list(sieve.retained_names_)
     assert "angle" in lifted.columns
@@ -95,7 +103,7 @@ def test_names_follow_the_frame_and_set_output(episodes):
 
 
 def test_clone_and_params():
-    sieve = KoopmanSieve(BLOCK, steps=7)
+    sieve = KoopmanSieve(BLOCK, steps=7, form="linear")
     again = clone(sieve).set_params(steps=5, horizons=[2])
     assert again.get_params()["steps"] == 5
     assert sieve.steps == 7
@@ -106,25 +114,25 @@ def test_grid_search_over_trajectories_with_inputs(episodes):
     X, U = episodes
     grid = {"dictionary": [States(), BLOCK], "sieve": [HorizonSieve(), GraphSieve()]}
     data = Trajectories.from_arrays(X, U)
-    search = GridSearchCV(KoopmanSieve(horizons=[1, 5]), grid, cv=3, error_score="raise").fit(data)
+    search = GridSearchCV(KoopmanSieve(horizons=[1, 5], form="linear"), grid, cv=3, error_score="raise").fit(data)
     scores = search.cv_results_["mean_test_score"]
     assert np.isfinite(scores).all()
     assert scores[2:].min() > scores[:2].max()
     assert search.best_params_["dictionary"] == BLOCK
     with sklearn.config_context(enable_metadata_routing=True):
-        routed = GridSearchCV(KoopmanSieve(horizons=[1, 5]), grid, cv=3, error_score="raise").fit(X, u=U)
+        routed = GridSearchCV(KoopmanSieve(horizons=[1, 5], form="linear"), grid, cv=3, error_score="raise").fit(X, u=U)
     np.testing.assert_allclose(routed.cv_results_["mean_test_score"], scores, rtol=1e-10)
 
 
 def test_in_a_pipeline_its_observables_are_features(episodes):
     X, _ = episodes
-    features = make_pipeline(StandardScaler(), KoopmanSieve(BLOCK, horizons=[1])).fit_transform(X[0])
+    features = make_pipeline(StandardScaler(), KoopmanSieve(BLOCK, horizons=[1], form="linear")).fit_transform(X[0])
     assert features.shape[0] == len(X[0])
 
 
 def test_horizons_longer_than_the_data_are_left_out_with_a_word(episodes):
     with pytest.warns(UserWarning, match="Horizons beyond 9 are left out"):
-        sieve = KoopmanSieve(States(), horizons=[1, 7, 12]).fit(episodes[0][0][:40])
+        sieve = KoopmanSieve(States(), horizons=[1, 7, 12], form="linear").fit(episodes[0][0][:40])
     assert sieve.result_.horizons == (1, 7)
     assert np.isfinite(sieve.score(episodes[0][0][:5]))
 
@@ -139,4 +147,4 @@ def test_a_model_that_grows_warns():
     x = 1.01 ** np.arange(60.0)[:, None] * [[1.0, 2.0]]
     x[:, 1] += np.random.default_rng(0).normal(size=60)
     with pytest.warns(UserWarning, match="spectral radius is 1.01"):
-        KoopmanSieve(States(), horizons=[1]).fit(x)
+        KoopmanSieve(States(), horizons=[1], form="linear").fit(x)

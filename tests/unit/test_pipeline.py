@@ -51,7 +51,7 @@ RECIPE = States() + Constant() + Monomials(degree=3)
 @pytest.fixture(scope="module")
 def result():
     methods = {"least squares": LeastSquares(), "sparse Bayes": SparseBayes()}
-    return sift(manifold(0), RECIPE, test=manifold(1), compare=methods, horizons=[1, 5], seed=3)
+    return sift(manifold(0), RECIPE, test=manifold(1), compare=methods, horizons=[1, 5], seed=3, form="linear")
 
 
 def test_it_keeps_what_the_outputs_need(result):
@@ -66,7 +66,7 @@ def test_it_keeps_what_the_outputs_need(result):
 
 
 def test_nothing_of_the_result_depends_on_the_test_data_but_the_errors(result):
-    other = sift(manifold(0), RECIPE, test=manifold(2), horizons=[1, 5], seed=3)
+    other = sift(manifold(0), RECIPE, test=manifold(2), horizons=[1, 5], seed=3, form="linear")
     np.testing.assert_array_equal(other.retained, result.retained)
     np.testing.assert_array_equal(other.model.A, result.model.A)
     assert other.path.choice.refit == result.path.choice.refit
@@ -98,7 +98,7 @@ def test_a_model_no_better_than_the_linear_one_says_so(result):
     x = np.zeros((400, 1))
     for k in range(399):
         x[k + 1] = 0.9 * x[k] + rng.normal(scale=0.1)
-    plain = sift(Trajectories.from_arrays(x), RECIPE, horizons=[1, 5])
+    plain = sift(Trajectories.from_arrays(x), RECIPE, horizons=[1, 5], form="linear")
     assert not plain.beats_linear
     assert "does not beat a linear model" in plain.describe()
 
@@ -106,7 +106,7 @@ def test_a_model_no_better_than_the_linear_one_says_so(result):
 def test_the_explanation_is_of_the_kept_set_unless_the_graph_decides(result):
     assert result.explanation.targets == result.retained_names
     assert len(result.reduction.adjacency) == len(result.retained)
-    paper = sift(manifold(0), RECIPE, sieve=GraphSieve(threshold=0.5), horizons=[1, 5], threshold=0.5)
+    paper = sift(manifold(0), RECIPE, sieve=GraphSieve(threshold=0.5), horizons=[1, 5], threshold=0.5, form="linear")
     assert paper.explanation.targets == paper.dictionary.names
     np.testing.assert_array_equal(paper.reduction.retained, paper.retained)
     assert len(paper.path.points) == 1
@@ -122,19 +122,20 @@ def test_with_nothing_to_choose_nothing_need_be_held_out():
         validation=0,
         horizons=[1],
         stable=False,
+        form="linear",
     )
     everything = compress(data, found.dictionary)
     assert found.statistics.rows == everything.rows
     expected = SparseBayes().identify(everything.select(found.retained)).coef
     np.testing.assert_allclose(found.model.A.T, expected[: len(found.retained)])
     with pytest.raises(KoopsieveError, match=r"there is a choice to make: .* sets and 2 refits"):
-        sift(data, RECIPE, validation=0, horizons=[1])
+        sift(data, RECIPE, validation=0, horizons=[1], form="linear")
 
 
 def test_learning_validation_and_test_share_no_sample():
     t = np.arange(3000.0)
     data = Trajectories.from_arrays(np.column_stack([t, np.sin(t)]))
-    found = sift(data, States(), horizons=[1, 20], test=0.2)
+    found = sift(data, States(), horizons=[1, 20], test=0.2, form="linear")
     parts = {"judged": found.judged.data}
     assert found.judged.on == "held-out"
     assert found.samples["learn"] + found.samples["validation"] + found.samples["judged"] <= 3000
@@ -147,13 +148,13 @@ def test_a_test_record_sampled_differently_is_refused():
     names = {"state_names": ["a", "b"], "input_names": ["force"]}
     slow = Trajectories.from_arrays(list(other.states), list(other.inputs), dt=0.1, **names)
     with pytest.raises(KoopsieveError, match=r"same sample time. Expected 0.5, got 0.1"):
-        sift(manifold(0), RECIPE, test=slow, horizons=[1])
+        sift(manifold(0), RECIPE, test=slow, horizons=[1], form="linear")
 
 
 @pytest.mark.parametrize("wrong", [5, [], [0], [1.9], [True], ["1"]])
 def test_horizons_that_are_none_are_refused(wrong):
     with pytest.raises(KoopsieveError, match="horizons must be"):
-        sift(manifold(0), RECIPE, horizons=wrong)
+        sift(manifold(0), RECIPE, horizons=wrong, form="linear")
 
 
 def bench_csv(path, samples=900, seed=0):
@@ -176,6 +177,8 @@ def test_every_door_keeps_the_same_set_and_gives_the_same_model(tmp_path):
         inputs=("u",),
         time="t",
         delays=1,
+        inputs_at="k",
+        form="linear",
         polynomials=3,
         kernels=10,
         horizons=(1, 10),
@@ -184,14 +187,14 @@ def test_every_door_keeps_the_same_set_and_gives_the_same_model(tmp_path):
     recipe = RECIPE + SquaredExponential(centers=10, standardize=True)
     data, other = (Trajectories.from_file(p, "y", "u", time="t") for p in (train, test))
     x, u = data.states[0], data.inputs[0]
-    common = {"delays": Embedding(1, 1), "horizons": [1, 10]}
+    common = {"delays": Embedding(1, 1), "horizons": [1, 10], "form": "linear"}
     doors = {
         "command line": run(settings),
         "threads": sift(data, recipe, test=other, executor=Threads(2), **common),
         "one core": sift(data, recipe, test=other, executor=Serial(), **common),
         "stream": sift(Stream.from_arrays(x, u, dt=data.dt, state_names="y", input_names="u"), recipe, **common),
     }
-    facade = KoopmanSieve(recipe, horizons=[1, 10], state_delays=1, input_delays=1).fit(data)
+    facade = KoopmanSieve(recipe, horizons=[1, 10], state_delays=1, input_delays=1, form="linear").fit(data)
     doors["KoopmanSieve"] = facade.result_
     first = doors["command line"]
     for found in doors.values():

@@ -15,7 +15,7 @@ STORY = "Learned from six simulated seconds with noise; errors are against anoth
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(help="Another seed is another trajectory and other noise.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed is another trajectory and other noise.")] = 0,
     snr: Annotated[float, typer.Option(help="Signal-to-noise ratio of the measurements in dB.")] = 20.0,
 ) -> None:
     """Sift a Lorenz dictionary of 23 observables and show what it does to four methods.

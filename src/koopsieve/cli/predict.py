@@ -13,15 +13,19 @@ from numpy.lib.stride_tricks import sliding_window_view
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.cli.options import listed
 from koopsieve.cli.prediction_table import (
+    Asked,
     EpisodeColumn,
     Files,
     Gaps,
     Inputs,
+    MaxGap,
     ModelFile,
     Out,
     Row,
     States,
     TimeColumn,
+    place,
+    place_columns,
     read_for,
     write_rows,
 )
@@ -48,15 +52,16 @@ def predict(
     inputs: Inputs = None,
     episode: EpisodeColumn = None,
     time: TimeColumn = None,
-    gaps: Gaps = "raise",
+    gaps: Gaps = None,
+    max_gap: MaxGap = None,
     out: Out = None,
 ) -> None:
     """Predict with a saved model, beside what was measured.
 
-    Each line holds the episode, the row of the predicted sample in it (from 0), the steps since the prediction started,
-    then measured and predicted value of every output. With --level follow the lower and the upper bound of the band,
-    and a last column tells whether the prediction rests on something outside the data that the model was learned from
-    (1) or not (0).
+    Each line holds the episode, the row (from 0) and the time of the predicted sample as the file has them, the steps
+    since the prediction started, then measured and predicted value of every output. With --level follow the lower and
+    the upper bound of the band, and a last column tells whether the prediction rests on something outside the data that
+    the model was learned from (1) or not (0).
 
     For example:
 
@@ -67,12 +72,13 @@ def predict(
     loaded = Model.load(model)
     if joint and not level:
         raise KoopsieveError("--joint says which bands to give. Say of which level, such as --level 0.9.")
-    data = read_for(loaded, files, listed(states), listed(inputs), episode, time, gaps)
+    raw = read_for(loaded, files, Asked(listed(states), listed(inputs), episode, time, gaps, max_gap))
+    data = embedded(raw, loaded.signals.embedding)
     every = _every_start(loaded, data, horizon) if start is None else _from_row(loaded, data, horizon, start)
     parts = [_values(loaded, stretch, level or (), joint) for stretch in every]
     known = level is not None and parts[0].outside is not None
-    header = ["episode", "row", "steps", *_columns(loaded, level or ()), *(["outside"] if known else [])]
-    write_rows(header, (row for part in parts for row in part.rows(known)), out)
+    header = [*place_columns(data), "steps", *_columns(loaded, level or ()), *(["outside"] if known else [])]
+    write_rows(header, (row for part in parts for row in part.rows(data, known)), out)
     if words := _flagged(parts):
         typer.echo(words, err=True)
 
@@ -81,11 +87,11 @@ def predict(
 class _Stretch:
     """Starts of one episode, and which of the steps after them are asked for.
 
-    `row` is that of the first start in the file; `measured` has shape (starts, steps, n_outputs).
+    `first` is the sample of the first start in the episode; `measured` has shape (starts, steps, n_outputs).
     """
 
     episode: int
-    row: int
+    first: int
     steps: tuple[int, ...]
     given: Starts
     measured: FloatArray
@@ -99,17 +105,17 @@ class _Values:
     columns: FloatArray
     outside: BoolArray | None
 
-    def rows(self, flagged: bool) -> Iterator[Row]:
-        """Yield the lines, with the flag in the last column if it is asked for."""
+    def rows(self, data: Trajectories, flagged: bool) -> Iterator[Row]:
+        """Yield the lines, placed as `data` says, with the flag in the last column if it is asked for."""
         for k, values in enumerate(self.columns):
             for i, h in enumerate(self.stretch.steps):
                 flag = [int(self.outside[k, i])] if flagged and self.outside is not None else []
-                yield [self.stretch.episode, self.stretch.row + k + h, h, *values[i].tolist(), *flag]
+                there = place(data, self.stretch.episode, self.stretch.first + k + h)
+                yield [*there, h, *values[i].tolist(), *flag]
 
 
-def _every_start(model: Model, raw: Trajectories, horizon: int) -> Iterator[_Stretch]:
+def _every_start(model: Model, data: Trajectories, horizon: int) -> Iterator[_Stretch]:
     """Yield all starts, piece by piece so that the memory does not grow with the record, and their last step."""
-    data, lost = embedded(raw, model.signals.embedding), model.history - 1
     checked_horizons([horizon], data)
     numbers = model.carried_size + horizon * (len(model.output_names) + len(model.input_names))
     for episode, (x, u) in enumerate(zip(data.states, data.inputs, strict=True)):
@@ -117,21 +123,24 @@ def _every_start(model: Model, raw: Trajectories, horizon: int) -> Iterator[_Str
             along = u[part.start : part.stop + horizon - 1]
             acting = sliding_window_view(along, horizon, axis=0).transpose(0, 2, 1)
             measured = x[part.start + horizon : part.stop + horizon, None, : len(model.output_names)]
-            yield _Stretch(episode, part.start + lost, (horizon,), Starts(x[part], acting, False), measured)
+            yield _Stretch(episode, part.start, (horizon,), Starts(x[part], acting, False), measured)
 
 
-def _from_row(model: Model, raw: Trajectories, horizon: int, start: int) -> Iterator[_Stretch]:
-    """Yield one start with all steps after it."""
-    data, lost = embedded(raw, model.signals.embedding), model.history - 1
-    x, u, first = data.states[0], data.inputs[0], start - lost
-    if not 0 <= first < len(x) - horizon:
+def _from_row(model: Model, data: Trajectories, horizon: int, start: int) -> Iterator[_Stretch]:
+    """Yield one start, given by its row in the file, with all steps after it."""
+    rows = [source.first_row or 0 for source in data.provenance.sources]
+    allowed = [(row, row + len(x) - horizon - 1) for row, x in zip(rows, data.states, strict=True)]
+    episode = next((i for i, (least, most) in enumerate(allowed) if least <= start <= most), None)
+    if episode is None:
+        expected = " or ".join(f"{least} to {most}" for least, most in allowed if least <= most) or "a shorter horizon"
         raise KoopsieveError(
-            f"--start must leave {lost} rows before it for the delays and {horizon} after it. Expected {lost} to "
-            f"{len(x) - horizon - 1 + lost}, got {start}."
+            f"--start must leave {model.history - 1} rows before it for the delays and {horizon} after it. Expected "
+            f"{expected}, got {start}."
         )
+    x, u, first = data.states[episode], data.inputs[episode], start - rows[episode]
     ahead = np.arange(horizon)
     given, measured = Starts(x[first][None], u[first + ahead][None], False), x[first + 1 + ahead][None]
-    yield _Stretch(0, start, tuple(range(1, horizon + 1)), given, measured[..., : len(model.output_names)])
+    yield _Stretch(episode, first, tuple(range(1, horizon + 1)), given, measured[..., : len(model.output_names)])
 
 
 def _values(model: Model, stretch: _Stretch, levels: Sequence[float], joint: bool) -> _Values:

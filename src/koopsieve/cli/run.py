@@ -9,9 +9,10 @@ import typer
 
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.methods import METHODS, shown
+from koopsieve.cli.reading import read
 from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result
-from koopsieve.data import Embedding, Trajectories
+from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
 from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS
 from koopsieve.execution import DaskExecutor, Executor
@@ -37,6 +38,7 @@ def run_and_write(settings: Settings, as_json: bool) -> None:
         typer.echo(json.dumps(plain({**summarise(result), **more}), indent=2, ensure_ascii=False))
         return
     show_result(result, _title(settings))
+    typer.echo(result.provenance.describe())
     for remark in result.remarks:
         typer.echo(remark)
     typer.echo(told if settings.test else f"{told} Judge on another file with --test.")
@@ -46,15 +48,15 @@ def run_and_write(settings: Settings, as_json: bool) -> None:
 def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
     """Read the files and sift."""
     data = read(settings, settings.files)
-    past_inputs = settings.delays if settings.input_delays is None else settings.input_delays
-    delays = Embedding(settings.delays, past_inputs if data.n_inputs else 0, settings.inputs_at)
     return sift(
         data,
         recipe(settings, data),
         form=settings.form,
-        delays=None if delays.trivial else delays,
+        delays=delays(settings, data),
         sieve=HorizonSieve() if settings.sieve == "horizon" else GraphSieve(threshold=settings.threshold),
         horizons=settings.horizons,
+        max_terms=settings.max_terms,
+        budget=settings.budget,
         validation=settings.validation,
         test=read(settings, settings.test) if settings.test else settings.holdout,
         threshold=settings.threshold,
@@ -66,45 +68,40 @@ def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
     )
 
 
-def read(settings: Settings, files: tuple[str, ...]) -> Trajectories:
-    """Return the trajectories in files.
+def delays(settings: Settings, data: Trajectories | Stream) -> list[Embedding] | str:
+    """Return the delays to choose from: those asked for, with the timing of the inputs asked for or with both.
 
     Raises
     ------
     KoopsieveError
-        If they cannot be used, or the sample time that was given contradicts the column of times.
+        If the number of delays is left open, and that of the inputs or their timing is not.
     """
-    data = Trajectories.from_file(
-        files,
-        settings.states,
-        settings.inputs,
-        episode=settings.episode,
-        time=settings.time,
-        dt=None if settings.time is not None else settings.dt,
-        gaps=settings.gaps,
-    )
-    if settings.time is not None and settings.dt is not None and abs(data.dt / settings.dt - 1) > 1e-3:
-        raise KoopsieveError(
-            f"--dt says {settings.dt:g}, but the times in column {settings.time!r} are {data.dt:g} apart. "
-            "Leave one of the two out."
-        )
-    return data
+    if isinstance(settings.delays, str):
+        if settings.input_delays is not None or settings.inputs_at != "auto":
+            raise KoopsieveError("--input-delays and --inputs-at need --delays with a number, for example --delays 2.")
+        return settings.delays
+    past = settings.delays if settings.input_delays is None else settings.input_delays
+    timings = ("k", "k+1") if settings.inputs_at == "auto" and data.n_inputs else (settings.inputs_at,)
+    if not data.n_inputs:
+        past, timings = 0, ("k",)
+    return [Embedding(settings.delays, past, timing) for timing in timings]
 
 
-def recipe(settings: Settings, data: Trajectories) -> Block:
-    """Return the dictionary's recipe: states, a constant, products, kernels on standardised states.
+def recipe(settings: Settings, data: Trajectories | Stream) -> Block | str:
+    """Return the dictionary's recipe: states, a constant, products, kernels on standardised states; or "auto".
 
     Products hold inputs too, unless the model is to be linear in them.
     """
+    if settings.polynomials is None and settings.kernels is None:
+        return "auto"
     driven = data.n_inputs > 0 and settings.form != "linear"
     blocks = States() + Constant()
     if driven:
         blocks = blocks + Inputs()
-    if settings.polynomials > 1:
+    if settings.polynomials is not None and settings.polynomials > 1:
         blocks = blocks + Monomials(settings.polynomials, of=STATES_AND_INPUTS if driven else STATES)
-    kernels = min(100, data.n_samples // 10) if settings.kernels is None else settings.kernels
-    if kernels:
-        blocks = blocks + SquaredExponential(centers=kernels, standardize=True)
+    if settings.kernels:
+        blocks = blocks + SquaredExponential(centers=settings.kernels, standardize=True)
     return blocks
 
 

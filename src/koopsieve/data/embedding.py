@@ -78,6 +78,17 @@ class Embedding:
         ]
         return (*past_outputs, *past_inputs)
 
+    def depths(self, outputs: int, inputs: int) -> IndexArray:
+        """Return how many samples back each column of the state lies, inputs counted from the one that acts.
+
+        Examples
+        --------
+        >>> Embedding(2, 1).depths(outputs=1, inputs=1).tolist()
+        [0, 1, 2, 1]
+        """
+        past_outputs = np.repeat(np.arange(self.state_delays + 1), outputs)
+        return np.concatenate([past_outputs, np.repeat(np.arange(1, self.input_delays + 1), inputs)])
+
     def acting(self, inputs: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the inputs that act in a step."""
         return tuple(sample_name(name, self.ahead) for name in inputs)

@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
+from koopsieve.data import Signals
 from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples
 from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS, Points
 
@@ -160,6 +161,8 @@ class Monomials(Block):
         Highest total degree, at least two.
     of : {"states", "states and inputs"}
         With the second, products that hold an input are drives, the others observables.
+    depth : int, optional
+        Multiply only samples that lie at most so many steps back; left out, all delays.
 
     Examples
     --------
@@ -170,9 +173,12 @@ class Monomials(Block):
 
     degree: int = 2
     of: str = STATES
+    depth: int | None = None
 
     def __post_init__(self) -> None:
         degree = whole_number("degree", self.degree)
+        if self.depth is not None:
+            whole_number("depth, the number of samples back,", self.depth)
         if not 2 <= degree <= MAX_DEGREE:
             raise KoopsieveError(
                 f"degree must lie between 2 and {MAX_DEGREE}. Got {degree}; degree one is States(), degree zero is "
@@ -182,19 +188,28 @@ class Monomials(Block):
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """List the powers."""
         names = Points(samples, self.of).names
-        d, n = len(names), len(samples.signals.state_names)
-        count = comb(d + self.degree, d) - d - 1
+        signals = samples.signals
+        d, n, used = len(names), len(signals.state_names), self._columns(signals, len(names))
+        count = comb(len(used) + self.degree, self.degree) - len(used) - 1
         if count > MAX_MONOMIALS:
             raise KoopsieveError(
-                f"{d} coordinates have {count:.6g} products up to degree {self.degree}, more than {MAX_MONOMIALS}. "
-                "Ask for a lower degree or fewer delays, or use kernels."
+                f"{len(used)} coordinates have {count:.6g} products up to degree {self.degree}, more than "
+                f"{MAX_MONOMIALS}. Ask for a lower degree or fewer delays, or use kernels."
             )
-        factors = [c for total in range(2, self.degree + 1) for c in combinations_with_replacement(range(d), total)]
+        factors = [c for total in range(2, self.degree + 1) for c in combinations_with_replacement(used, total)]
         powers = np.array([np.bincount(c, minlength=d) for c in factors], dtype=np.intp).reshape(-1, d)
         if self.of == STATES_AND_INPUTS:
             driven = powers[:, n:].any(axis=1)
             return Fitted(_products(powers[~driven, :n], names), _products(powers[driven], names))
         return Fitted(observables=_products(powers, names))
+
+    def _columns(self, signals: Signals, coordinates: int) -> list[int]:
+        """Return the coordinates that are multiplied: those at most `depth` samples back, and the acting inputs."""
+        depths = signals.embedding.depths(len(signals.outputs), len(signals.inputs))
+        near = np.ones(coordinates, dtype=bool)
+        if self.depth is not None:
+            near[: len(depths)] = depths <= self.depth
+        return np.flatnonzero(near).tolist()
 
 
 def _products(powers: IndexArray, names: tuple[str, ...]) -> Products:

@@ -88,6 +88,7 @@ def compare(
     result = sift(
         train.measured,
         recipe,
+        form="linear",
         sieve=GraphSieve(known[SIEVE], methods.threshold),
         horizons=horizons or (1,),
         validation=0,

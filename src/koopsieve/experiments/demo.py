@@ -35,6 +35,7 @@ def demo(seed: int = 0, snr_db: float = 20.0, progress: Progress = silent) -> Si
     return sift(
         train,
         States() + SquaredExponential(centers=20, coefficients=[1e-5]),
+        form="linear",
         horizons=HORIZONS,
         test=test,
         truth=unseen,

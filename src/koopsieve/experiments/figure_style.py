@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray, written_whole
+from koopsieve._types import FloatArray
+from koopsieve._written import written_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

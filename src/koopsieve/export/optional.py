@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -26,7 +27,9 @@ def needed(module: str, by: str, extra: str) -> Any:
         If it is not installed.
     """
     try:
-        return import_module(module)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # do-mpc tells of parts that it lacks and nobody asked for
+            return import_module(module)
     except ImportError as error:
         raise KoopsieveError(
             f"{by} needs {module}, which is not installed. Install it with: pip install 'koopsieve[{extra}]'"

@@ -6,13 +6,15 @@ The state of what is handed over is what the model carries: the lifted state φ.
 from __future__ import annotations
 
 import os
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
+from koopsieve.export.files import write_file
 from koopsieve.export.optional import needed
-from koopsieve.export.protocols import LinearPredictor, Predictor
+from koopsieve.export.protocols import LinearPredictor, Predictor, ReprojectedStep, step_of
 
 
 def to_scipy(system: LinearPredictor) -> Any:
@@ -42,8 +44,10 @@ def to_mat(path: str | os.PathLike[str], model: Predictor) -> None:
     """Write the model's matrices and names to a .mat file (version 5), whole or not at all."""
     from scipy.io import savemat
 
-    signals, embedding = model.signals, model.signals.embedding
+    signals, embedding, step = model.signals, model.signals.embedding, step_of(model)
     content: dict[str, Any] = {name: _matlab_array(name, values) for name, values in model.arrays().items()}
+    if isinstance(step, ReprojectedStep):
+        content["bounds"] = step.bounds  # between which outputs are held
     content |= {
         "form": model.form,
         "dt": signals.dt,
@@ -56,8 +60,9 @@ def to_mat(path: str | os.PathLike[str], model: Predictor) -> None:
         "input_delays": float(embedding.input_delays),
         "inputs_at": embedding.inputs_at,
     }
-    with written_whole(path) as stream:
-        savemat(stream, content, oned_as="column")
+    stream = BytesIO()
+    savemat(stream, content, oned_as="column")
+    write_file(path, stream.getvalue())
 
 
 def _matlab_array(name: str, values: Any) -> Any:

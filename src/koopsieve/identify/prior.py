@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_fields, real_number
 
 PerRegressor = float | Mapping[str, float]
 _NAMED = ("c", "d", "e", "f")
@@ -140,16 +140,17 @@ class SpikeSlabPrior:
     expected_size: float | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, numbers=("worth",))
         for name in "abcdef":
             _require_positive(name, getattr(self, name))
         if not (np.isfinite(self.worth) and self.worth >= 0):
             raise KoopsieveError(f"worth must be zero or a positive number. Got {self.worth}.")
         for name, value in self.odds.items():
-            if not value > 0:
+            if not real_number(f"The prior odds of {name!r}", value) > 0:
                 raise KoopsieveError(
                     f"Prior odds must be positive. Got {value} for {name!r}; use 1 for even odds, 1e-6 for unlikely."
                 )
-        if self.expected_size is not None and not self.expected_size > 0:
+        if self.expected_size is not None and not real_number("The expected size", self.expected_size) > 0:
             raise KoopsieveError(f"The expected size must be positive. Got {self.expected_size}.")
 
     @classmethod
@@ -213,7 +214,7 @@ class SpikeSlabPrior:
 
 def _require_positive(name: str, value: PerRegressor) -> None:
     for number in value.values() if isinstance(value, Mapping) else (value,):
-        if not (np.isfinite(number) and number > 0):
+        if not 0 < real_number(name, number) < np.inf:
             raise KoopsieveError(f"{name} must be a positive number. Got {number}.")
 
 

@@ -24,6 +24,7 @@ from koopsieve.model import BilinearModel
 from koopsieve.model.terms import output_terms
 from koopsieve.sieve import SievePath
 from koopsieve.sieve.result import LINEAR, PERSISTENCE, SieveResult
+from koopsieve.sieve.tried import Tried
 from koopsieve.sieve.views import Contender, Sifted, contenders, judged_model, result_of
 
 
@@ -49,12 +50,28 @@ def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str,
         "eigenvalues": _eigenvalues(spectrum(judged_model(result), result.judged.data)),
         "path": path_entry(result.path),
         "tried": {form: path_entry(path) for form, path in result.paths.items()},
+        "looked_at": [_looked_at(one) for one in result.tried],
+        "not_searched": result.left_out,
         **_explanation(result.explanation, result.reduction.threshold),
         "seconds": result.seconds,
         "version": __version__,
         "environment": _environment(),
         "seed": result.seed,
         **further,
+    }
+
+
+def _looked_at(one: Tried) -> dict[str, Any]:
+    return {
+        "stage": one.stage,
+        "form": one.form,
+        "embedding": one.embedding.to_dict(),
+        "dictionary": one.dictionary,
+        "candidates": one.candidates,
+        "kept": one.kept,
+        "nmse": one.errors.error,
+        "free_runs": one.run,
+        "seconds": one.seconds,
     }
 
 
@@ -181,6 +198,8 @@ def _data(result: SieveResult) -> dict[str, Any]:
     inputs = np.concatenate(judged.inputs)
     channels = [*zip(judged.output_names, outputs.T, strict=True), *zip(judged.input_names, inputs.T, strict=True)]
     return {
+        "in_words": result.provenance.describe(),
+        **result.provenance.to_dict(),
         "samples": result.samples,
         "judged_episodes": judged.n_episodes,
         "channels": {

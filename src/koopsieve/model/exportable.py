@@ -38,7 +38,8 @@ class Exportable:
         Raises
         ------
         KoopsieveError
-            If the dictionary holds a user's own code; the message says which block.
+            If the dictionary holds a user's own code (the message says which block), or the folder cannot be written
+            to; then no file is changed.
         """
         return to_c(self, folder, name)
 
@@ -99,7 +100,8 @@ class Exportable:
         """Write the model as a functional mock-up unit: FMI 2.0 for co-simulation, compiled for this machine.
 
         Inputs and outputs have the model's names; the parameters "… at the start" set the outputs before the first
-        step. Communication steps must be whole numbers of the sample time.
+        step. Communication steps must be whole numbers of the sample time. The input that is set before a step acts in
+        it; with `inputs_at` "k+1" that is the input sampled at the end of the step.
 
         Raises
         ------
@@ -109,5 +111,11 @@ class Exportable:
         return to_fmu(self, path)
 
     def to_mat(self: Predictor, path: str | os.PathLike[str]) -> None:
-        """Write the matrices (A, B, C and N, or coef and region), names, sample time and delays for MATLAB."""
+        """Write the matrices (A, B, C and N, or coef, region and bounds), names, sample time and delays for MATLAB.
+
+        Raises
+        ------
+        KoopsieveError
+            If a matrix is not finite, or the file cannot be written.
+        """
         to_mat(path, self)

@@ -60,9 +60,18 @@ class PathPoint(Shown):
         return {"kept": str(self.size), "refit": self.refit, "validation NMSE": errors}
 
 
-def chosen_point(points: Sequence[PathPoint]) -> int:
-    """Return the index of the smallest point that is as good as the best: see `choose`."""
-    return choose(np.stack([point.errors.blocks for point in points]), np.stack([point.runs for point in points]))
+def chosen_point(points: Sequence[PathPoint], most: int | None = None) -> int:
+    """Return the index of the smallest point that is as good as the best: see `choose`.
+
+    Parameters
+    ----------
+    points : sequence of PathPoint
+        The smallest first.
+    most : int, optional
+        Only points with at most so many regressors are looked at; where there is none, the smallest is taken.
+    """
+    small = [point for point in points if most is None or point.size <= most] or points[:1]
+    return choose(np.stack([point.errors.blocks for point in small]), np.stack([point.runs for point in small]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

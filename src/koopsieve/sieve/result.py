@@ -11,6 +11,7 @@ from koopsieve._display import Facts, Shown, html_grid, html_table, shorten
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve._words import number, steps
 from koopsieve.data import Embedding, Trajectories
+from koopsieve.data.provenance import Provenance
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import Coverage, Diagnostics, Errors, WindowErrors
 from koopsieve.identify import Estimate, interchangeable_groups
@@ -20,6 +21,7 @@ from koopsieve.sieve.choice import log_errors, paired_standard_error
 from koopsieve.sieve.forms import Outcome
 from koopsieve.sieve.path import SievePath
 from koopsieve.sieve.reduction import Reduction
+from koopsieve.sieve.tried import Tried
 
 SIFTED, PERSISTENCE, LINEAR, EVERYTHING = "sifted", "persistence", "linear", "everything"
 
@@ -99,7 +101,7 @@ class SieveResult(Shown):
     outcome : Outcome
         The search in the form that was taken: path, model, statistics, explanation.
     paths : mapping from form to SievePath
-        Every form that was tried.
+        Every form that was tried; of several dictionaries the best one's.
     errors : Errors
         Of the model, on the judged data.
     diagnostics : Diagnostics
@@ -119,6 +121,12 @@ class SieveResult(Shown):
         How many samples were learned from, validated on and judged on.
     seconds : mapping from stage to float
     seed : int
+    tried : tuple of Tried
+        Every look and search, in their order.
+    left_out : tuple of str
+        Searches that were not made because the time was over.
+    provenance : Provenance
+        What was done to the data on the way in, with counts: gaps, resampling, samples left out.
     """
 
     outcome: Outcome
@@ -133,6 +141,9 @@ class SieveResult(Shown):
     seed: int
     comparison: Mapping[str, Comparison] = field(default_factory=dict)
     coverage: Coverage | None = None
+    tried: tuple[Tried, ...] = ()
+    left_out: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def model(self) -> Model:
@@ -219,6 +230,8 @@ class SieveResult(Shown):
                 "On the validation data it does not beat a linear model with the same delays and a constant. "
                 "Use that one, or offer other observables."
             )
+        if self.left_out:
+            found.append(f"Not searched, because the time was over: {'; '.join(self.left_out)}.")
         bands = None if self.model.calibration is None else self.model.calibration.bands
         level = 0.9 if self.coverage is None else self.coverage.level
         shortage = "" if bands is None else bands.shortage(self.horizons[-1], level)
@@ -228,7 +241,8 @@ class SieveResult(Shown):
         """Say in words what was kept, how well it predicts and what to be careful about."""
         pairs = zip(self.errors.mean, self.horizons, strict=True)
         errors = ", ".join(f"{error:.2g} at {h}" for error, h in pairs)
-        return " ".join([*self.remarks, f"NMSE on {self.judged.on} data: {errors} steps."])
+        done = [self.provenance.describe()] if self.provenance.changed else []
+        return " ".join([*done, *self.remarks, f"NMSE on {self.judged.on} data: {errors} steps."])
 
     def _facts(self) -> Facts:
         error = f"{number(self.errors.mean[-1])} at {steps(self.horizons[-1])} on {self.judged.on} data"

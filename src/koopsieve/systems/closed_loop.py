@@ -35,6 +35,7 @@ class ControlTask:
     name : str
     outputs, inputs : tuple of str
         All states are measured.
+    output_units, input_units : tuple of str
     dt, max_step : float
         Sample time, and the longest step of the integration.
     time_unit : str
@@ -57,11 +58,15 @@ class ControlTask:
     reference : array, shape (steps + horizon + 1, n_outputs)
     disturbance : array, shape (steps, d)
         Added after the inputs in the drive.
+    disturbed_by : str
+        What the disturbance is.
     """
 
     name: str
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
+    output_units: tuple[str, ...]
+    input_units: tuple[str, ...]
     dt: float
     time_unit: str
     max_step: float
@@ -77,6 +82,7 @@ class ControlTask:
     output_limits: tuple[tuple[float, ...], tuple[float, ...]]
     reference: FloatArray
     disturbance: FloatArray
+    disturbed_by: str
 
     def simulate(self, drive: FloatArray, initial: Iterable[float]) -> FloatArray:
         """Return the states under inputs and disturbances held over each sample, one row more than `drive`."""
@@ -106,7 +112,7 @@ class Run:
         Without noise.
     inputs : array, shape (steps, l)
     seconds : array, shape (steps,)
-        What each step of the controller took.
+        Processor time that each step of the controller took; other programs on the machine do not count.
     """
 
     task: ControlTask
@@ -135,7 +141,7 @@ class Run:
 
     @property
     def milliseconds(self) -> float:
-        """Median time of one step of the controller."""
+        """Median processor time of one step of the controller."""
         return float(1e3 * np.median(self.seconds))
 
 
@@ -145,8 +151,8 @@ def follow(task: ControlTask, controller: Steps, seed: int, steps: int | None = 
     states, inputs, seconds = [np.array(task.initial)], [], []
     for k, disturbance in enumerate(task.disturbance[:steps]):
         measured = states[-1] + rng.normal(size=len(task.noise)) * task.noise
-        begun = time.perf_counter()
+        begun = time.process_time()
         inputs.append(np.array(controller.step(measured, task.reference[k + 1 : k + 1 + task.horizon])))
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.process_time() - begun)
         states.append(task.simulate(np.concatenate([inputs[-1], disturbance])[None], states[-1])[-1])
     return Run(task, np.array(states), np.array(inputs), np.array(seconds))

@@ -32,6 +32,8 @@ def vehicle_task(steps: int = 240) -> ControlTask:
         name="vehicle",
         outputs=("surge", "sway", "yaw"),
         inputs=("left", "right"),
+        output_units=("m/s", "m/s", "rad/s"),
+        input_units=("N", "N"),
         dt=dt,
         time_unit="s",
         max_step=0.05,
@@ -47,6 +49,7 @@ def vehicle_task(steps: int = 240) -> ControlTask:
         output_limits=((-INFINITE,) * 3, (INFINITE,) * 3),
         reference=np.column_stack([surge, np.zeros_like(surge), yaw]),
         disturbance=_after_a_third(steps, -4.0),
+        disturbed_by="wind",
     )
 
 
@@ -59,6 +62,8 @@ def tanks_task(steps: int = 300) -> ControlTask:
         name="tanks",
         outputs=("upper", "lower"),
         inputs=("pump",),
+        output_units=("m", "m"),
+        input_units=("V",),
         dt=5.0,
         time_unit="s",
         max_step=0.5,
@@ -74,6 +79,7 @@ def tanks_task(steps: int = 300) -> ControlTask:
         output_limits=((-INFINITE,) * 2, (0.57, INFINITE)),
         reference=np.column_stack([np.zeros_like(lower), lower]),
         disturbance=_after_a_third(steps, 8e-5),
+        disturbed_by="a leak",
     )
 
 
@@ -86,6 +92,8 @@ def reactor_task(steps: int = 300) -> ControlTask:
         name="reactor",
         outputs=("reactant", "product"),
         inputs=("flow",),
+        output_units=("mol/l", "mol/l"),
+        input_units=("1/min",),
         dt=0.05,
         time_unit="min",
         max_step=0.01,
@@ -101,6 +109,7 @@ def reactor_task(steps: int = 300) -> ControlTask:
         output_limits=((-INFINITE,) * 2, (INFINITE,) * 2),
         reference=np.column_stack([np.zeros_like(product), product]),
         disturbance=_after_a_third(steps, -0.4),
+        disturbed_by="a poorer feed",
     )
 
 

@@ -66,6 +66,9 @@ def test_to_fmu(koopsieve_in, tmp_path):
         (["export", "model.npz", "--to", "fortran", "--out", "x"], "'fortran' is not one of"),
         (["export", "missing.npz", "--to", "c", "--out", "x"], "missing.npz"),
         (["export", "model.npz", "--to", "c"], "--out"),
+        (["export", "model.npz", "--to", "c", "--out", "model.npz"], "model.npz cannot be written to"),
+        (["export", "model.npz", "--to", "mat", "--out", "x", "--name", "../up"], "--name must be the name of a file"),
+        (["export", "model.npz", "--to", "fmu", "--out", "x", "--name", ""], "--name must be the name of a file"),
     ],
 )
 def test_what_goes_wrong_is_said_in_a_line(arguments, said, koopsieve_in, tmp_path):

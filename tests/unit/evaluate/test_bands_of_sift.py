@@ -55,14 +55,14 @@ def test_they_survive_a_file_in_every_form(result, tmp_path):
 
 def test_they_come_from_the_model_before_it_learned_from_the_validation_data():
     learn, validation = plant(0), plant(2)
-    result = sift(learn, RECIPE, horizons=[1, 5], steps=3, validation=validation)
+    result = sift(learn, RECIPE, horizons=[1, 5], steps=3, validation=validation, form="linear")
     again = calibrate(result.path.choice.model, validation, 5)
     np.testing.assert_array_equal(result.model.calibration.bands.widths, again.calibration.bands.widths)
     assert result.coverage is None
 
 
 def test_test_data_do_not_change_them():
-    one, two = (sift(plant(0), RECIPE, horizons=[1, 5], steps=3, test=plant(seed)) for seed in (1, 3))
+    one, two = (sift(plant(0), RECIPE, horizons=[1, 5], steps=3, test=plant(seed), form="linear") for seed in (1, 3))
     np.testing.assert_array_equal(one.model.calibration.bands.widths, two.model.calibration.bands.widths)
     assert (one.coverage.share != two.coverage.share).any()
 
@@ -75,20 +75,21 @@ def test_where_nothing_is_held_out_there_are_none():
         refits={"least squares": LeastSquares()},
         validation=0,
         horizons=[1, 5],
+        form="linear",
     )
     assert alone.model.calibration is None
     assert alone.coverage is None
 
 
 def test_few_windows_are_told_among_the_remarks():
-    short = sift(plant(0, 400), States() + Constant(), horizons=[1, 30], steps=3)
+    short = sift(plant(0, 400), States() + Constant(), horizons=[1, 30], steps=3, form="linear")
     assert "need 10 windows of 30 steps side by side" in short.describe()
 
 
 def test_a_stream_gives_them_too():
     data = plant(0)
     stream = Stream.from_arrays(data.states[0], data.inputs[0], dt=0.1)
-    result = sift(stream, RECIPE, horizons=[1, 5], steps=3, test=0.25)
+    result = sift(stream, RECIPE, horizons=[1, 5], steps=3, test=0.25, form="linear")
     np.testing.assert_allclose(result.coverage.share, 0.9, atol=0.06)
     assert result.model.calibration.support is not None
 

@@ -33,8 +33,10 @@ EVERY_BLOCK = (
     + RandomFourier(3)
     + States() * (SquaredExponential(2, label="q") * Fourier([0.1]))
 )
+DRIVEN_MONOMIALS = States() + Constant() + Monomials(degree=3, of="states and inputs")
 EVERY_DRIVE = (
     Inputs()
+    + RandomFourier(2, of="states and inputs", label="w")
     + SquaredExponential(3, of="states and inputs", label="d")
     + PeriodicSquaredExponential(2, of="states and inputs", label="e")
     + Fourier([0.3], of="states and inputs")

@@ -13,7 +13,7 @@ from koopsieve.export.c import c_files
 from koopsieve.model import Model
 from tests.compiled import STRICT, Compiled
 from tests.reference.pendulum import simulate_pendulum
-from tests.unit.export.models import EMBEDDINGS, EVERY_BLOCK, FORMS, names_of, pendulum_model
+from tests.unit.export.models import DRIVEN_MONOMIALS, EMBEDDINGS, EVERY_BLOCK, FORMS, names_of, pendulum_model
 
 every_form = pytest.mark.parametrize("form", FORMS)
 every_embedding = pytest.mark.parametrize("embedding", EMBEDDINGS, ids=names_of)
@@ -61,9 +61,14 @@ def test_every_form_and_timing(form, embedding, tmp_path):
 
 
 @every_form
-@pytest.mark.parametrize("embedding", [Embedding(), Embedding(1, 1)], ids=names_of)
+@pytest.mark.parametrize("embedding", [Embedding(), Embedding(1, 1, "k+1")], ids=names_of)
 def test_every_block(form, embedding, tmp_path):
     compare(pendulum_model(form, embedding, EVERY_BLOCK), tmp_path)
+
+
+@pytest.mark.parametrize("embedding", [Embedding(), Embedding(1, 2, "k+1")], ids=names_of)
+def test_monomials_of_states_and_inputs(embedding, tmp_path):
+    compare(pendulum_model("reprojected", embedding, DRIVEN_MONOMIALS), tmp_path)
 
 
 @every_form
@@ -151,6 +156,22 @@ def test_names_are_made_fit_for_c(tmp_path):
     subprocess.run([*STRICT, "-o", "say", "say.c", f"{stem}.c", "-lm"], cwd=tmp_path, check=True)
     said = subprocess.run(["./say"], cwd=tmp_path, capture_output=True, check=True).stdout
     assert said.decode().strip() == "Δp */ ??/"
+    subprocess.run(["make"], cwd=tmp_path, check=True, capture_output=True)
+
+
+HOSTILE = (
+    (("y\n*/ #error", "tab\tand\abell"), ("//", "%d%n")),
+    (("日本", "Δ"), ("é", "è")),
+    (("int", "Makefile"), ("main", "model_test")),
+    (("x" * 300, "x" * 299 + "y"), ("??/", "\\")),
+)
+
+
+@pytest.mark.parametrize("outputs, inputs", HOSTILE)
+@pytest.mark.parametrize("form", ["linear", "reprojected"])
+def test_columns_may_have_any_name(form, outputs, inputs, tmp_path):
+    named = replace(simulate_pendulum([80], 2), signals=Signals(outputs, inputs, 0.1))
+    pendulum_model(form, Embedding(1, 1), data=named).to_c(tmp_path, outputs[0][:40])
     subprocess.run(["make"], cwd=tmp_path, check=True, capture_output=True)
 
 

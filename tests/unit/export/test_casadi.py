@@ -1,17 +1,22 @@
 """Models in CasADi and do-mpc against the same models in Python."""
 
+import os
+import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import casadi
 import numpy as np
 import pytest
 
 from koopsieve._types import KoopsieveError
-from koopsieve.data import Embedding
+from koopsieve.data import Embedding, Signals
 from koopsieve.dictionary import Function, States
 from tests.reference.pendulum import simulate_pendulum
-from tests.unit.export.models import EMBEDDINGS, EVERY_BLOCK, FORMS, names_of, pendulum_model
+from tests.unit.export.models import DRIVEN_MONOMIALS, EMBEDDINGS, EVERY_BLOCK, FORMS, names_of, pendulum_model
 
+ROOT = Path(__file__).parents[3]
 every_form = pytest.mark.parametrize("form", FORMS)
 
 
@@ -57,6 +62,10 @@ def test_every_form_and_timing(form, embedding):
 @every_form
 def test_every_block(form):
     compare(pendulum_model(form, recipe=EVERY_BLOCK))
+
+
+def test_monomials_of_states_and_inputs():
+    compare(pendulum_model("reprojected", Embedding(1, 1), DRIVEN_MONOMIALS))
 
 
 @every_form
@@ -113,6 +122,24 @@ def test_do_mpc_simulates_the_same(form):
         carried = model.advance(carried, v[None])
         np.testing.assert_allclose(column(simulator.make_step(v[:, None])), carried[0], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(simulator.data["_aux", "x1"][-1], simulator.data["_x", "carried"][-1][:1])
+
+
+def test_do_mpc_is_imported_without_what_it_says_of_its_own_parts():
+    pytest.importorskip("do_mpc")
+    code = "from tests.unit.export.models import pendulum_model; pendulum_model('linear').to_do_mpc()"
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", code],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_do_mpc_gets_names_that_it_takes():
+    pytest.importorskip("do_mpc")
+    names = Signals(("default", "a b"), ("carried", "a-b"), 0.1)
+    built = pendulum_model("linear", data=replace(simulate_pendulum([80], 2), signals=names)).to_do_mpc()
+    assert built.aux.keys() == ["default", "default_2", "a_b"]
+    assert built.u.keys() == ["default", "carried_2", "a_b_2"]
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning:casadi")  # do-mpc itself calls CasADi in an older way

@@ -161,12 +161,31 @@ def test_measurements_that_do_not_fit_are_refused(measured, message):
         controller.step(measured, [0.0, 0.8])
 
 
+@pytest.mark.parametrize("form", ["linear", "reprojected"])
+def test_after_an_input_from_elsewhere_limits_go_before_rates(form):
+    """Someone opened the valve far beyond its limit; the next step is back within it, not an error."""
+    problem = plant_model(form).to_qp(8, TRACK_NEXT, Limits((-1.0, 1.0), rates=0.1))
+    controller = Controller(problem, acting=5.0)
+    first = controller.step([0.1, 0.4], [0.0, 0.2])
+    assert 0.9 - 1e-9 <= first[0] <= 1.0
+    following = controller.step([0.1, 0.4], [0.0, 0.2], acted=[-7.0])
+    assert -1.0 <= following[0] <= -0.9 + 1e-9
+
+
 def test_settings_that_make_no_sense_are_refused():
     problem = plant_model("linear").to_qp(8)
     with pytest.raises(KoopsieveError, match="gain, the share of the newest error, must lie from 0 to 1"):
         Controller(problem, gain=1.5)
     with pytest.raises(KoopsieveError, match="iterations must be a whole number, 1 or more"):
         Controller(problem, iterations=0)
+    for tolerance in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(KoopsieveError, match="tolerance, that of the solver, must lie between 0 and 1"):
+            Controller(problem, tolerance=tolerance)
+    for acting in ([1.0, 2.0], np.nan, [[0.0]]):
+        with pytest.raises(KoopsieveError, match=r"acting must be finite, one value per signal \(u1\)"):
+            Controller(problem, acting=acting)
+    with pytest.raises(KoopsieveError, match=r"must be a ControlProblem, for example model\.to_qp"):
+        Controller(problem.model)
 
 
 def test_osqp_is_named_with_the_command_that_installs_it(monkeypatch):

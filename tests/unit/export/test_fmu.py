@@ -2,23 +2,27 @@
 
 import sys
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from koopsieve._types import KoopsieveError
-from koopsieve.data import Embedding
+from koopsieve.data import Embedding, Signals
+from tests.reference.pendulum import simulate_pendulum
 from tests.unit.export.models import FORMS, pendulum_model
 
 fmpy = pytest.importorskip("fmpy", reason="FMPy is not installed: pip install -e '.[fmu]'")
+
+
+TIMINGS = {"linear": Embedding(1, 1), "bilinear": Embedding(), "reprojected": Embedding(0, 2, "k+1")}
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_unit_simulates_as_the_model_does(form, tmp_path):
     from fmpy.validation import validate_fmu
 
-    embedding = Embedding(1, 1) if form != "bilinear" else Embedding()
-    model = pendulum_model(form, embedding)
+    model = pendulum_model(form, TIMINGS[form])
     path = model.to_fmu(tmp_path / "pendulum.fmu")
     assert validate_fmu(path) == []
     rng, steps = np.random.default_rng(0), 12
@@ -37,7 +41,8 @@ def test_a_unit_simulates_as_the_model_does(form, tmp_path):
         output=["x1", "x2"],
     )
     history = np.tile([0.3, -0.2], (model.history, 1))
-    along = np.vstack([np.zeros((model.history - 1, 2)), inputs[:steps]])
+    past = model.history - 1 + model.signals.embedding.ahead  # the input of a step is the one set before it
+    along = np.vstack([np.zeros((past, 2)), inputs[:steps]])
     expected = model.predict(history, along, steps)
     simulated = np.column_stack([found["x1"], found["x2"]])
     np.testing.assert_allclose(simulated[0], [0.3, -0.2])
@@ -52,6 +57,26 @@ def test_a_unit_holds_its_sources(tmp_path):
     description = fmpy.read_model_description(path)
     assert [v.name for v in description.modelVariables if v.causality == "input"] == ["u1", "u2"]
     assert description.defaultExperiment.stepSize == "0.1"
+
+
+def test_names_are_made_fit_for_a_unit(tmp_path):
+    from fmpy.validation import validate_fmu
+
+    names = Signals(("y", "y at the start"), ('<a&"b">', "line\nbell\a"), 0.1)
+    model = pendulum_model("linear", data=replace(simulate_pendulum([80], 2), signals=names))
+    path = model.to_fmu(tmp_path / "Höhe.fmu")
+    assert validate_fmu(path) == []
+    found = [variable.name for variable in fmpy.read_model_description(path).modelVariables]
+    assert found[:4] == ["y", "y at the start", '<a&"b">', "line_bell_"]
+    assert found[4:] == ["y at the start (2)", "y at the start at the start"]
+
+
+def test_a_missing_compiler_is_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", str(tmp_path / "none"))
+    monkeypatch.setenv("CXX", str(tmp_path / "none"))
+    with pytest.raises(KoopsieveError, match=r"could not be compiled \(.*Expected a C and a C\+\+ compiler"):
+        pendulum_model("linear").to_fmu(tmp_path / "pendulum.fmu")
+    assert not list(tmp_path.iterdir())
 
 
 def test_fmpy_is_named_with_the_command_that_installs_it(monkeypatch, tmp_path):

@@ -174,5 +174,50 @@ def test_settings_that_do_not_fit_are_refused():
     model = plant_model("linear")
     with pytest.raises(KoopsieveError, match=r"noise does not fit the model\. Expected 2 measurement variances"):
         KalmanFilter(model, Noise(np.ones(3), np.ones(3)))
-    with pytest.raises(KoopsieveError, match="drift, the variance of the disturbance, must be 0 or more"):
+    with pytest.raises(KoopsieveError, match=r"and 3 process variances, got \(2,\) and \(1,\)"):
+        KalmanFilter(model, Noise(np.ones(1), np.ones(2)))
+    with pytest.raises(KoopsieveError, match="drift, the variance of the disturbance, must be a finite number, 0 or"):
         KalmanFilter(model, SMALL, drift=-1.0)
+    with pytest.raises(KoopsieveError, match=r"noise must be a Noise, for example noise_of\(model, statistics\)"):
+        KalmanFilter(model, 0.1)
+
+
+@pytest.mark.parametrize(
+    "process, measurement, said",
+    [
+        ([-1.0], [1.0], "process noise must be an array, 0 or more"),
+        ([np.nan], [1.0], "process noise must be an array, 0 or more"),
+        ([1.0], [np.inf], "measurement noise must be an array, 0 or more"),
+        ([1.0], [0.0], "variances of the measurement must be above 0"),
+    ],
+)
+def test_variances_that_are_none_are_refused(process, measurement, said):
+    with pytest.raises(KoopsieveError, match=said):
+        Noise(np.array(process), np.array(measurement))
+
+
+@pytest.mark.parametrize("form", ["linear", "reprojected"])
+@pytest.mark.parametrize("wrong", [[0.1], [0.1, np.nan], [0.1, 0.2, 0.3], [[0.1, 0.2]]])
+def test_measurements_that_do_not_fit_are_refused(form, wrong):
+    model = plant_model(form)
+    kalman = KalmanFilter(model, Noise(SMALL.process[: 3 if form == "linear" else 2], SMALL.measurement))
+    belief = kalman.start([0.1, 0.2])
+    expected = r"must be finite, one value per signal \(level, next\)\. Expected \(2,\)"
+    with pytest.raises(KoopsieveError, match=f"state {expected}"):
+        kalman.start(wrong)
+    with pytest.raises(KoopsieveError, match=f"measured {expected}"):
+        kalman.update(belief, [0.0], wrong)
+    with pytest.raises(KoopsieveError, match=r"acted must be finite, one value per signal \(u1\)"):
+        kalman.update(belief, [0.1, 0.2], [0.1, 0.2])
+
+
+def test_statistics_that_are_none_are_refused():
+    with pytest.raises(KoopsieveError, match="statistics must be RegressionStatistics"):
+        noise_of(plant_model("linear"), None)
+
+
+def test_without_noise_in_the_record_no_variance_is_zero():
+    """The second output follows its equation to rounding, and yet the filter believes that it may be disturbed."""
+    found = noise_of(plant_model("linear"), statistics_of("linear", record()))
+    assert found.process[1] > 1e-9
+    assert found.measurement[1] > 1e-11

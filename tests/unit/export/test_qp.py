@@ -185,12 +185,40 @@ def test_a_reference_holds_on_beyond_its_end():
         ({"limits": Limits(outputs=3.0)}, "limits of outputs must be a pair"),
         ({"limits": Limits(rates=0.0)}, "largest changes of the inputs, must be positive"),
         ({"limits": Limits(price=[1.0, -1.0])}, "exceeding a limit, must be positive"),
+        ({"weights": [1.0, 2.0]}, r"weights must be a Weights, for example .* Got list: \[1\.0, 2\.0\]"),
+        ({"limits": (-1.0, 1.0)}, r"limits must be a Limits, for example .* Got tuple: \(-1\.0, 1\.0\)"),
+        ({"limits": Limits(inputs=(np.nan, 1.0))}, "limits of inputs must be one number.*got nan"),
         ({"horizon": 0}, "horizon, the number of steps, must be a whole number, 1 or more"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings, message):
     with pytest.raises(KoopsieveError, match=message):
         plant_model("linear").to_qp(**{"horizon": 5, **settings})
+
+
+@every_form
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"carried": np.zeros(7)}, r"carried has the wrong shape\. Expected \(\d,\), got \(7,\)"),
+        ({"carried": None}, "carried must be finite"),
+        ({"reference": [1.0]}, "reference must be finite"),
+        ({"previous": [0.0, 1.0]}, "previous must be finite, one value per signal"),
+        ({"previous": [np.nan]}, "previous must be finite, one value per signal"),
+        ({"plan": np.zeros((4, 1))}, r"plan has the wrong shape\. Expected \(5, 1\), got \(4, 1\)"),
+        ({"plan": np.full((5, 1), np.nan)}, "plan must be finite"),
+        ({"disturbance": np.zeros(9)}, r"disturbance has the wrong shape\. Expected \(\d,\), got \(9,\)"),
+    ],
+)
+def test_a_programme_of_wrong_shapes_is_refused(form, change, message):
+    model = plant_model(form)
+    carried = model.start(np.array([[0.1, 0.2]]))[0]
+    given = {"carried": carried, "reference": [0.0, 1.0], "previous": [0.0]}
+    assert model.to_qp(5).programme(**given).q.shape == (5,)
+    if change.get("carried", 0) is None:
+        change = {"carried": np.full_like(carried, np.nan)}
+    with pytest.raises(KoopsieveError, match=message):
+        model.to_qp(5).programme(**(given | change))
 
 
 def test_a_model_without_inputs_is_refused():

@@ -37,6 +37,12 @@ def test_the_matrices_step_as_the_model_does(tmp_path):
     np.testing.assert_allclose(following, model.advance(z[None], u[None])[0], rtol=1e-12)
 
 
+def test_the_reprojected_form_brings_the_bounds_of_its_outputs(tmp_path):
+    model = pendulum_model("reprojected")
+    model.to_mat(tmp_path / "model.mat")
+    np.testing.assert_array_equal(loadmat(tmp_path / "model.mat")["bounds"], model.bounds)
+
+
 def test_one_input_keeps_its_axis(tmp_path):
     model = pendulum_model("bilinear", inputs=1)
     model.to_mat(tmp_path / "model.mat")

@@ -137,7 +137,9 @@ def test_words_about_the_data_are_kept(small_result):
 
 
 def test_a_fitted_estimator_will_do(tmp_path):
-    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3).fit(duffing_trajectories(300))
+    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3, form="linear").fit(
+        duffing_trajectories(300)
+    )
     write_run(sieve, tmp_path / "new")
     assert {path.name for path in (tmp_path / "new").iterdir()} == {"summary.json", "model.npz", "inclusion.csv"}
 

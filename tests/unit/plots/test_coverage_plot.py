@@ -22,7 +22,7 @@ def data():
 @pytest.fixture(scope="module")
 def result(data):
     recipe = States() + Constant() + SquaredExponential(centers=6, standardize=True)
-    return sift(data, recipe, horizons=[1, 5], steps=3, test=0.3)
+    return sift(data, recipe, horizons=[1, 5], steps=3, test=0.3, form="linear")
 
 
 def test_lines_are_the_shares_that_bands_cover(result):
@@ -48,7 +48,7 @@ def test_it_draws_where_it_is_told(result):
 
 
 def test_on_the_data_that_bands_were_calibrated_on_it_refuses(data):
-    alone = sift(data, States() + Constant(), horizons=[1, 5], steps=3)
+    alone = sift(data, States() + Constant(), horizons=[1, 5], steps=3, form="linear")
     assert alone.coverage is None
     with pytest.raises(KoopsieveError, match="calibrated on the validation data"):
         plot_coverage(alone)

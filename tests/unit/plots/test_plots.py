@@ -37,7 +37,7 @@ def test_a_plot_returns_the_axes_it_drew_on(any_result, plot, tmp_path):
 
 @pytest.mark.parametrize("plot", [*PLOTS, plot_summary])
 def test_a_fitted_estimator_will_do(plot):
-    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3, input_delays=1)
+    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3, input_delays=1, form="linear")
     with pytest.raises(KoopsieveError, match=r"Got KoopmanSieve; call sift\(...\) or fit\(...\) first"):
         plot(sieve)
     plot(sieve.fit(duffing_trajectories(300)))

@@ -137,7 +137,9 @@ def test_a_result_without_test_data_says_so():
 
 
 def test_a_fitted_estimator_will_do(tmp_path):
-    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3).fit(duffing_trajectories(300))
+    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3, form="linear").fit(
+        duffing_trajectories(300)
+    )
     write_report(sieve, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size > 50_000
 

@@ -39,7 +39,7 @@ RECIPE = States() + SquaredExponential(centers=20, coefficients=[0.5], standardi
 
 @pytest.fixture(scope="module")
 def result():
-    return sift(oscillator(), RECIPE, sieve=HorizonSieve(), horizons=[1, 5, 10], steps=6)
+    return sift(oscillator(), RECIPE, sieve=HorizonSieve(), horizons=[1, 5, 10], steps=6, form="linear")
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_the_choice_is_the_smallest_as_good_as_the_best(path):
 def test_validation_is_a_quarter_that_no_window_shares(result):
     learn, judge = oscillator().split(0.75)
     np.testing.assert_array_equal(result.judged.data.states[0], judge.states[0])
-    explicit = sift(learn, RECIPE, validation=judge, horizons=[1, 5, 10], steps=6)
+    explicit = sift(learn, RECIPE, validation=judge, horizons=[1, 5, 10], steps=6, form="linear")
     np.testing.assert_allclose(explicit.path.error, result.path.error)
 
 
@@ -96,7 +96,9 @@ def test_no_model_of_the_path_overflows_in_a_thousand_steps(path):
 
 
 def test_the_papers_sieve_takes_the_same_path():
-    found = sift(oscillator(), States() + Monomials(degree=3), sieve=SweptGraphSieve(), horizons=[1, 5], steps=5).path
+    found = sift(
+        oscillator(), States() + Monomials(degree=3), sieve=SweptGraphSieve(), horizons=[1, 5], steps=5, form="linear"
+    ).path
     assert np.all(np.diff(found.sizes) >= 0)
     assert len({tuple(point.retained.tolist()) for point in found.points}) == len(found.points)
     for point in found.points:
@@ -201,7 +203,7 @@ def test_progress_is_shown_while_searching_and_refitting():
         return items
 
     for sieve in (HorizonSieve(), SweptGraphSieve(), GraphSieve()):
-        sift(oscillator(200), RECIPE, sieve=sieve, horizons=[1, 5], steps=4, progress=watch)
+        sift(oscillator(200), RECIPE, sieve=sieve, horizons=[1, 5], steps=4, progress=watch, form="linear")
     assert seen["Searching"][0] == seen["Searching"][1] > 4
     assert {"Refitting", "Sweeping the prior odds", "Inferring"} <= set(seen)
 
@@ -268,4 +270,4 @@ def test_the_refit_that_predicts_best_is_taken():
 @pytest.mark.parametrize(("wrong", "said"), [({"steps": 1}, "steps"), ({"horizons": []}, "horizons")])
 def test_what_cannot_be_a_path_is_refused(wrong, said):
     with pytest.raises(KoopsieveError, match=said):
-        sift(oscillator(100), States(), **wrong)
+        sift(oscillator(100), States(), **wrong, form="linear")

@@ -14,6 +14,7 @@ from koopsieve.export.c.sizes import Sizes
 from koopsieve.export.c.source import source
 from koopsieve.export.c.text import identifier
 from koopsieve.export.c.vectors import vectors_of
+from koopsieve.export.files import write_files
 from koopsieve.export.foreign import check_built_in
 from koopsieve.export.protocols import Predictor
 
@@ -39,12 +40,4 @@ def c_files(model: Predictor, name: str = "model") -> dict[str, str]:
 
 def to_c(model: Predictor, folder: str | os.PathLike[str], name: str = "model") -> tuple[Path, ...]:
     """Write the files into a folder, which is made if it is not there, and return their paths; see `Model.to_c`."""
-    texts = c_files(model, name)
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for file, text in texts.items():
-        path = place / file
-        path.write_text(text, encoding="ascii")
-        paths.append(path)
-    return tuple(paths)
+    return write_files(folder, {file: text.encode("ascii") for file, text in c_files(model, name).items()})

@@ -14,10 +14,12 @@ import tempfile
 import uuid
 import zipfile
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
 from koopsieve.export.c import c_files
+from koopsieve.export.files import write_file
 from koopsieve.export.fmu.description import model_description
 from koopsieve.export.optional import needed
 from koopsieve.export.protocols import Predictor
@@ -34,11 +36,16 @@ def to_fmu(model: Predictor, path: str | os.PathLike[str]) -> Path:
         _write_sources(model, target.stem, unit)
         build.create_cmake_settings(unit, compiling)
         _compile(Path(build.__file__).parent / "c-code", compiling)
-        with written_whole(target) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            for file in sorted(unit.rglob("*")):
-                if file.is_file():
-                    archive.write(file, file.relative_to(unit).as_posix())
-    return target
+        return write_file(target, _zipped(unit))
+
+
+def _zipped(unit: Path) -> bytes:
+    stream = BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(unit.rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(unit).as_posix())
+    return stream.getvalue()
 
 
 def _compile(rules: Path, place: Path) -> None:
@@ -51,7 +58,10 @@ def _compile(rules: Path, place: Path) -> None:
         done = subprocess.run([cmake, *step], capture_output=True, text=True, check=False)
         if done.returncode:
             said = (done.stderr or done.stdout).strip().splitlines()
-            raise KoopsieveError(f"The FMU could not be compiled: {said[-1] if said else 'no reason given'}")
+            raise KoopsieveError(
+                f"The FMU could not be compiled ({said[-1] if said else 'no reason given'}). Expected a C and a C++ "
+                "compiler that CMake finds, such as gcc and g++; install them, or take to_c() to another machine."
+            )
 
 
 def _write_sources(model: Predictor, name: str, place: Path) -> None:

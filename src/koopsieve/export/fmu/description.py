@@ -37,15 +37,30 @@ def model_description(signals: Signals, name: str, guid: str) -> str:
 """
 
 
+def variable_names(signals: Signals) -> tuple[str, ...]:
+    r"""Return the names of outputs, inputs and outputs at the start: all different, on one line, as XML takes them.
+
+    Examples
+    --------
+    >>> variable_names(Signals(("y", "y at the start"), ("a\tb",), 1.0))
+    ('y', 'y at the start', 'a_b', 'y at the start (2)', 'y at the start at the start')
+    """
+    found: list[str] = []
+    for name in (*signals.outputs, *signals.inputs, *(f"{name} at the start" for name in signals.outputs)):
+        plain = "".join(letter if letter.isprintable() else "_" for letter in name)
+        candidate, number = plain, 2
+        while candidate in found:
+            candidate, number = f"{plain} ({number})", number + 1
+        found.append(candidate)
+    return tuple(found)
+
+
 def _variables(signals: Signals) -> str:
     outputs, inputs = len(signals.outputs), len(signals.inputs)
-    found = [_variable(name, i, "output", 'initial="calculated"', "") for i, name in enumerate(signals.outputs)]
-    found += [_variable(name, outputs + i, "input", "", ' start="0"') for i, name in enumerate(signals.inputs)]
-    found += [
-        _variable(f"{name} at the start", outputs + inputs + i, "parameter", 'initial="exact"', ' start="0"')
-        for i, name in enumerate(signals.outputs)
-    ]
-    return "".join(found)
+    kinds = [("output", 'initial="calculated"', "")] * outputs
+    kinds += [("input", "", ' start="0"')] * inputs + [("parameter", 'initial="exact"', ' start="0"')] * outputs
+    named = zip(variable_names(signals), kinds, strict=True)
+    return "".join(_variable(name, reference, *kind) for reference, (name, kind) in enumerate(named))
 
 
 def _variable(name: str, reference: int, causality: str, initial: str, start: str) -> str:

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
+from koopsieve._types import FloatArray, real_array, whole_number
+from koopsieve.export.mpc.checks import in_range, of_kind, per_signal
 from koopsieve.export.mpc.estimate import Estimator, Filtered, FromHistory, Situation
 from koopsieve.export.mpc.kalman import KalmanFilter
 from koopsieve.export.mpc.noise import Noise
@@ -65,19 +66,20 @@ class ControlLaw:
 
     def __post_init__(self) -> None:
         whole_number("iterations", self.iterations, 1)
+        in_range("tolerance, that of the solver,", self.tolerance, 0.0, 1.0, open_ends=True)
 
     def start(self, acting: ArrayLike = 0.0) -> ControlState:
         """Return the state before the first measurement; `acting` is the input that acts then."""
-        shape = self.problem.shape
-        u = np.broadcast_to(real_array("acting", acting), (shape.inputs,)).copy()
+        shape, given = self.problem.shape, real_array("acting", acting)
+        u = self._inputs("acting", np.full(shape.inputs, given) if given.ndim == 0 else given)
         return ControlState(u, np.tile(u, (shape.horizon, 1)))
 
     def step(
         self, state: ControlState, measured: ArrayLike, reference: ArrayLike, acted: ArrayLike | None = None
     ) -> ControlState:
         """Return the state with the input to apply until the next measurement; see `Controller.step`."""
-        y = self._outputs(measured)
-        u = state.input if acted is None else self._inputs(acted)
+        y = per_signal("measured", measured, self.problem.model.signals.outputs)
+        u = state.input if acted is None else self._inputs("acted", acted)
         situation = self._situation(state, u, y)
         if state.situation is None or self.problem.same_at_every_step:
             planned = ControlState(u, np.tile(u, (len(state.plan), 1)), situation)
@@ -111,7 +113,8 @@ class ControlLaw:
         start = np.zeros(len(programme.q))
         start[: shape.moves] = planned.plan.ravel()
         found = self._solver.solve(programme, start)[: shape.moves].reshape(planned.plan.shape)
-        found[0] = np.clip(found[0], acting - shape.steps, acting + shape.steps)
+        before = np.clip(acting, shape.low, shape.high)  # as in `quadratic.bounds`
+        found[0] = np.clip(found[0], before - shape.steps, before + shape.steps)
         plan = np.clip(found, shape.low, shape.high)
         path = prediction.path(plan) if isinstance(prediction, PathPrediction) else None
         return ControlState(plan[0], plan, now, path)
@@ -120,11 +123,8 @@ class ControlLaw:
     def _solver(self) -> Solver:
         return Solver(self.problem.pattern, self.problem.same_at_every_step, self.tolerance)
 
-    def _outputs(self, measured: ArrayLike) -> FloatArray:
-        return _vector("measured", measured, self.problem.model.signals.outputs)
-
-    def _inputs(self, acted: ArrayLike) -> FloatArray:
-        return _vector("acted", acted, self.problem.model.signals.inputs)
+    def _inputs(self, what: str, given: ArrayLike) -> FloatArray:
+        return per_signal(what, given, self.problem.model.signals.inputs)
 
 
 @dataclass(eq=False)
@@ -161,6 +161,7 @@ class Controller:
     state: ControlState = field(init=False)
 
     def __post_init__(self) -> None:
+        of_kind("The problem of a controller", self.problem, ControlProblem, "model.to_qp(horizon=20)")
         model = self.problem.model
         estimator: Estimator = (
             FromHistory(model, self.gain)
@@ -202,13 +203,3 @@ class Controller:
 def _shifted(planned: FloatArray) -> FloatArray:
     """Return the rest of a plan or path, its last row once more."""
     return np.concatenate([planned[1:], planned[-1:]])
-
-
-def _vector(what: str, given: ArrayLike, names: tuple[str, ...]) -> FloatArray:
-    values = np.atleast_1d(real_array(what, given))
-    if values.shape != (len(names),) or not np.isfinite(values).all():
-        raise KoopsieveError(
-            f"{what} must be finite, one value per signal ({', '.join(names[:6])}). Expected ({len(names)},), got "
-            f"{values.tolist() if values.ndim == 1 else values.shape}."
-        )
-    return values

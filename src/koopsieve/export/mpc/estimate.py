@@ -1,7 +1,7 @@
 """Where the plant is and what disturbs it: from measured history, or from a Kalman filter.
 
 Both give what the model carries now, and what to add to every step of a prediction so that a plant at rest is predicted
-to stay where it is. That makes tracking free of offset (docs/control.md).
+to stay where it is. That makes tracking free of offset (D74).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray
+from koopsieve.export.mpc.checks import in_range
 from koopsieve.export.mpc.kalman import Belief, KalmanFilter
 from koopsieve.export.protocols import Predictor
 
@@ -52,7 +53,7 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FromHistory:
-    """Lift the measured state; the disturbance is the smoothed error of one-step predictions.
+    """Lift the measured state; the disturbance is the smoothed error of one-step predictions (D74).
 
     Parameters
     ----------
@@ -65,8 +66,7 @@ class FromHistory:
     gain: float = 0.2
 
     def __post_init__(self) -> None:
-        if not 0 <= self.gain <= 1:
-            raise KoopsieveError(f"gain, the share of the newest error, must lie from 0 to 1. Got {self.gain!r}.")
+        in_range("gain, the share of the newest error,", self.gain, 0.0, 1.0)
 
     def start(self, line: FloatArray) -> Situation:
         """Lift, and assume no disturbance."""

@@ -2,10 +2,10 @@
 
 State: what is carried, z, and a disturbance d of the outputs that drifts slowly. Since z = φ(x), a disturbance that
 moves the outputs by d moves z by E·d, where E is the derivative of φ with respect to the outputs:
-z[k+1] = f(z[k], u[k]) + E·d[k] + process noise, d[k+1] = d[k] + drift, y[k] = C·z[k] + measurement noise.
+z[k+1] = f(z[k], u[k]) + E·d[k] + process noise, d[k+1] = d[k] + drift, y[k] = C·z[k] + measurement noise (D75).
 
 Observables are functions of the state, and a filter that treats them as free leaves the set of states that there are.
-So the estimated state is lifted anew after every correction, and the covariance with it.
+So the estimated state is lifted anew after every correction, and the covariance with it (D76).
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, real_array
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.export.mpc.checks import in_range, of_kind, per_signal
 from koopsieve.export.mpc.noise import Noise
-from koopsieve.export.protocols import Predictor
+from koopsieve.export.protocols import Predictor, carried_names
 
 START_DRIFTS = 10  # steps of drift by which the disturbance may differ from zero at the start
 
@@ -87,19 +88,20 @@ class KalmanFilter:
     relift: bool = True
 
     def __post_init__(self) -> None:
-        if not 0 <= self.drift < np.inf:
-            raise KoopsieveError(f"drift, the variance of the disturbance, must be 0 or more. Got {self.drift!r}.")
-        outputs = len(self.model.signals.outputs)
-        if self.noise.measurement.shape != (outputs,) or self.noise.process.ndim != 1:
+        in_range("drift, the variance of the disturbance,", self.drift, 0.0, np.inf)
+        of_kind("noise", self.noise, Noise, "noise_of(model, statistics)")
+        outputs, size = len(self.model.signals.outputs), len(carried_names(self.model))
+        if self.noise.measurement.shape != (outputs,) or self.noise.process.shape != (size,):
             raise KoopsieveError(
-                f"The noise does not fit the model. Expected {outputs} measurement variances, got "
-                f"{self.noise.measurement.shape}. Make it with noise_of(model, statistics)."
+                f"The noise does not fit the model. Expected {outputs} measurement variances and {size} process "
+                f"variances, got {self.noise.measurement.shape} and {self.noise.process.shape}. Make it with "
+                "noise_of(model, statistics)."
             )
 
     def start(self, state: ArrayLike) -> Belief:
         """Return the belief from one measured state (n,), delays included."""
-        x = np.atleast_1d(real_array("state", state))[None]
         signals = self.model.signals
+        x = per_signal("state", state, signals.state_names)[None]
         outputs, delays = len(signals.outputs), signals.embedding.state_delays
         measured = np.zeros(x.shape[1])  # variances; past inputs are known exactly
         measured[: outputs * (delays + 1)] = np.tile(self.noise.measurement, delays + 1)
@@ -121,8 +123,8 @@ class KalmanFilter:
         measured : array, shape (n_outputs,)
             The outputs measured after it.
         """
-        u = np.atleast_1d(real_array("acted", acted))
-        y = np.atleast_1d(real_array("measured", measured))
+        u = per_signal("acted", acted, self.model.signals.inputs)
+        y = per_signal("measured", measured, self.model.signals.outputs)
         return self._lifted(self._correct(self._predict(belief, u), y))
 
     def _predict(self, belief: Belief, u: FloatArray) -> Belief:

@@ -2,7 +2,7 @@
 
 A one-step residual holds noise of the plant and measurement noise of two samples. What tells them apart is how residual
 variance grows with the number of steps ahead: the plant's noise adds up, measurement noise does not. The curve through
-the residual variances at the first horizons, continued to zero steps, leaves twice the measurement variance.
+the residual variances at the first horizons, continued to zero steps, leaves twice the measurement variance (D77).
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.export.protocols import Predictor, carried_names
 
 FURTHEST = 5  # steps ahead that count for the curve
+SMALLEST_SHARE = 1e-7  # of an output's mean square, that its residual variance has
 LEAST = 0.02  # share of the one-step variance that is always left to either noise: the curve is a rough guide
 
 
 class Factor(Protocol):
     """A compressed regression."""
 
+    @property
+    def S(self) -> FloatArray: ...  # noqa: D102
     @property
     def leftover(self) -> FloatArray: ...  # noqa: D102
     @property
@@ -62,6 +65,13 @@ class Noise:
     process: FloatArray
     measurement: FloatArray
 
+    def __post_init__(self) -> None:
+        for what, values in (("process", self.process), ("measurement", self.measurement)):
+            if not (isinstance(values, np.ndarray) and np.isfinite(values).all() and (values >= 0).all()):
+                raise KoopsieveError(f"The variances of the {what} noise must be an array, 0 or more. Got {values!r}.")
+        if not (self.measurement > 0).all():
+            raise KoopsieveError(f"The variances of the measurement must be above 0. Got {self.measurement.tolist()}.")
+
 
 def noise_of(model: Predictor, statistics: Statistics) -> Noise:
     """Return the noises that the residuals of least squares show.
@@ -79,7 +89,11 @@ def noise_of(model: Predictor, statistics: Statistics) -> Noise:
     KoopsieveError
         If an output is not among the statistics' targets.
     """
-    variance = _variances(statistics)
+    if not hasattr(statistics, "factor"):
+        raise KoopsieveError(
+            f"statistics must be RegressionStatistics: result.outcome.kept, or from compress(). Got {statistics!r:.60}."
+        )
+    variance = _variances(statistics, model.signals.outputs)
     missing = [name for name in model.signals.outputs if name not in variance]
     if missing:
         raise KoopsieveError(
@@ -97,9 +111,16 @@ def noise_of(model: Predictor, statistics: Statistics) -> Noise:
     return Noise(np.array(carried), np.maximum(0.5 * shared * outputs, np.finfo(float).tiny))
 
 
-def _variances(statistics: Statistics) -> dict[str, float]:
-    """Return the variance of the one-step residual of every observable."""
-    values = statistics.factor.leftover / max(statistics.factor.rows, 1.0)
+def _variances(statistics: Statistics, outputs: tuple[str, ...]) -> dict[str, float]:
+    """Return the variance of the one-step residual of every observable.
+
+    That of an output is not below a small share of its mean square: a filter that is sure of one output, because a
+    simulated record had no noise, blames the other ones for whatever disturbs it.
+    """
+    factor = statistics.factor
+    squares = (factor.S**2).sum(axis=0) + factor.leftover
+    smallest = SMALLEST_SHARE * squares * np.isin(statistics.observables, outputs)
+    values = np.maximum(factor.leftover, smallest) / max(factor.rows, 1.0)
     return dict(zip(statistics.observables, values.tolist(), strict=True))
 
 

@@ -43,7 +43,7 @@ class PathPrediction(AffinePrediction):
 
 @dataclass(frozen=True, eq=False)
 class LinearResponse:
-    """What predictions in the linear form are made of: Y = F·φ + W·w + G·U, with w added to φ at every step."""
+    """What predictions in the linear form are made of: Y = F·φ + W·w + G·U, with w added to φ at every step (D71)."""
 
     F: FloatArray
     W: FloatArray
@@ -68,7 +68,7 @@ def along(
 
     Without a path it is the one that the model takes under the plan. With one, nothing is simulated: all steps are
     linearised at once, and where the path is not one that the model takes, their offsets carry the difference.
-    z[h+1] = A_h·z[h] + B_h·u_h + offset_h + w, with z as an affine function of U.
+    z[h+1] = A_h·z[h] + B_h·u_h + offset_h + w, with z as an affine function of U (D72).
     """
     nominal = simulated(model, carried, disturbance, plan) if path is None else path.copy()
     nominal[0] = carried

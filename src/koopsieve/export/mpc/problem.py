@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
+from koopsieve.export.mpc.checks import of_kind, per_signal, shaped
 from koopsieve.export.mpc.prediction import AffinePrediction, LinearResponse, along
 from koopsieve.export.mpc.quadratic import (
     QuadraticProgramme,
@@ -20,7 +21,7 @@ from koopsieve.export.mpc.quadratic import (
     hessian,
 )
 from koopsieve.export.mpc.settings import Limits, Weights
-from koopsieve.export.protocols import LinearPredictor, Predictor
+from koopsieve.export.protocols import LinearPredictor, Predictor, carried_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,8 @@ class ControlProblem:
         if not self.model.signals.inputs:
             raise KoopsieveError("The model has no inputs, so there is nothing to control.")
         whole_number("horizon, the number of steps,", self.horizon, 1)
+        of_kind("weights", self.weights, Weights, "Weights(outputs=1.0, rates=0.1)")
+        of_kind("limits", self.limits, Limits, "Limits(inputs=(-1.0, 1.0))")
         _ = self.shape  # so that settings that do not fit show here
 
     @cached_property
@@ -69,11 +72,11 @@ class ControlProblem:
 
     def programme(
         self,
-        carried: FloatArray,
+        carried: ArrayLike,
         reference: ArrayLike,
-        previous: FloatArray,
-        plan: FloatArray | None = None,
-        disturbance: FloatArray | None = None,
+        previous: ArrayLike,
+        plan: ArrayLike | None = None,
+        disturbance: ArrayLike | None = None,
     ) -> QuadraticProgramme:
         """Return the programme of one step.
 
@@ -89,10 +92,18 @@ class ControlProblem:
             Inputs to linearise along; left out, the previous input all along. The linear form does not need it.
         disturbance : array, shape (size,), optional
             What is added to the prediction at every step; left out, nothing.
+
+        Raises
+        ------
+        KoopsieveError
+            If a shape does not fit, or a number is not finite.
         """
-        plan = np.tile(previous, (self.horizon, 1)) if plan is None else plan
-        disturbance = np.zeros(len(carried)) if disturbance is None else disturbance
-        return self.assembled(self.prediction(carried, disturbance, plan), reference, previous)
+        size = (len(carried_names(self.model)),)
+        z, before = shaped("carried", carried, size), per_signal("previous", previous, self.model.signals.inputs)
+        planned = np.tile(before, (self.horizon, 1)) if plan is None else plan
+        planned = shaped("plan", planned, (self.horizon, self.shape.inputs))
+        added = np.zeros(size) if disturbance is None else shaped("disturbance", disturbance, size)
+        return self.assembled(self.prediction(z, added, planned), reference, before)
 
     def prediction(
         self, carried: FloatArray, disturbance: FloatArray, plan: FloatArray, path: FloatArray | None = None

@@ -105,7 +105,7 @@ class Shape:
 
 
 def hessian(shape: Shape, G: FloatArray) -> FloatArray:
-    """Return P: GᵀQG + DᵀSD + R for the inputs, the price for exceeded limits."""
+    """Return P: GᵀQG + DᵀSD + R for the inputs (D73), the price for exceeded limits."""
     slack = len(shape.limited)
     P = np.zeros((shape.moves + slack, shape.moves + slack))
     D = shape.changes
@@ -132,7 +132,7 @@ def constraint_matrix(shape: Shape, G: FloatArray) -> FloatArray:
 
 
 def gradient(shape: Shape, prediction: AffinePrediction, reference: FloatArray, previous: FloatArray) -> FloatArray:
-    """Return q: GᵀQ(free − r), what the last input adds through the first change, and the price of excess."""
+    """Return q: GᵀQ(free − r), what the last input adds through the first change (D73), and the price of excess."""
     q = np.empty(shape.moves + len(shape.limited))
     q[shape.moves :] = shape.price
     q[: shape.moves] = prediction.G.T @ (shape.tracking * (prediction.free - reference.ravel()))
@@ -141,12 +141,16 @@ def gradient(shape: Shape, prediction: AffinePrediction, reference: FloatArray, 
 
 
 def bounds(shape: Shape, prediction: AffinePrediction, previous: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return l and u, rows as in `constraint_matrix`."""
+    """Return l and u, rows as in `constraint_matrix`.
+
+    The first change counts from the last input, or from the limit that someone else's input was beyond: limits of
+    inputs go before limits of their changes, so that there is always an input to take.
+    """
     lower, upper = [np.tile(shape.low, shape.horizon)], [np.tile(shape.high, shape.horizon)]
     if shape.rate_limited:
         steps = np.tile(shape.steps, shape.horizon)
         from_previous = np.zeros(shape.moves)
-        from_previous[: shape.inputs] = previous
+        from_previous[: shape.inputs] = np.clip(previous, shape.low, shape.high)
         lower.append(from_previous - steps)
         upper.append(from_previous + steps)
     if len(shape.limited):

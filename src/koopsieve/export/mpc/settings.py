@@ -50,7 +50,8 @@ class Limits:
     inputs : pair of float or of arrays, shape (l,)
         Least and largest inputs. They are always kept.
     rates : float or array, shape (l,)
-        Largest change of the inputs from step to step. They are always kept.
+        Largest change of the inputs from step to step. They are kept, but after an input from elsewhere that was beyond
+        the limits of inputs.
     outputs : pair of float or of arrays, shape (n_outputs,)
         Least and largest outputs. They may be exceeded where nothing else is possible, at a price.
     price : float or array, shape (n_outputs,)
@@ -94,7 +95,7 @@ def _weights(what: str, given: ArrayLike, count: int) -> FloatArray:
 
 
 def _pair(what: str, given: tuple[ArrayLike, ArrayLike], count: int) -> tuple[FloatArray, FloatArray]:
-    if not isinstance(given, tuple | list) or len(given) != 2:
+    if not isinstance(given, tuple | list | np.ndarray) or len(given) != 2:
         raise KoopsieveError(f"The limits of {what} must be a pair, least and largest. Got {given!r}.")
     low, high = (_per_signal(f"The limits of {what}", one, count) for one in given)
     if not (low < high).all():

@@ -7,12 +7,14 @@ CasADi is imported when one of these is asked for.
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from koopsieve.data import Signals
 from koopsieve.export.c.text import identifiers
+from koopsieve.export.files import write_files
 from koopsieve.export.foreign import check_built_in
 from koopsieve.export.optional import needed
 from koopsieve.export.protocols import Predictor
@@ -44,14 +46,16 @@ class CasadiModel:
 
     def save(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
         """Write lift.casadi, start.casadi, step.casadi and read.casadi, for `casadi.Function.load`."""
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for function in (self.lift, self.start, self.step, self.read):
-            path = place / f"{function.name()}.casadi"
-            function.save(str(path))
-            paths.append(path)
-        return tuple(paths)
+        functions = (self.lift, self.start, self.step, self.read)
+        return write_files(folder, {f"{one.name()}.casadi": _saved(one) for one in functions})
+
+
+def _saved(function: Any) -> bytes:
+    """Return what CasADi saves; it writes to files only."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "function"
+        function.save(str(path))
+        return path.read_bytes()
 
 
 def to_casadi(model: Predictor) -> CasadiModel:
@@ -70,8 +74,9 @@ def to_do_mpc(model: Predictor, setup: bool = True) -> Any:
     do_mpc = needed("do_mpc", "to_do_mpc()", "do-mpc")
     functions, signals = to_casadi(model), model.signals
     built = do_mpc.model.Model("discrete", "MX")
-    names = identifiers(("carried", *signals.outputs, *signals.inputs))
-    outputs, inputs = names[1 : 1 + len(signals.outputs)], names[1 + len(signals.outputs) :]
+    taken = ("carried", "default")  # "default" is do-mpc's own
+    names = identifiers((*taken, *signals.outputs, *signals.inputs))[len(taken) :]
+    outputs, inputs = names[: len(signals.outputs)], names[len(signals.outputs) :]
     carried = built.set_variable("_x", "carried", (functions.step.size1_in(0), 1))
     acting = [built.set_variable("_u", name) for name in inputs]
     casadi = needed("casadi", "to_do_mpc()", "do-mpc")

@@ -57,7 +57,7 @@ class LinearSearch(FormSearch):
                 for candidate in task.progress(candidates, "Refitting", len(candidates))
             ]
             points = tuple(_point(one, fit, learned, task) for one, fit in zip(candidates, fits, strict=True))
-            chosen = chosen_point(points)
+            chosen = chosen_point(points, task.max_terms)
             kept = points[chosen].retained
             small = both.select(kept)
             model, status = refitter.again(fits[chosen], small, phi.select(kept))

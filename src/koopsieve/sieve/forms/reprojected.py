@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -11,17 +10,15 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.holding_out import sample
-from koopsieve.data.stream import BLOCK_ROWS
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.identify import Identifier, SpikeSlab
 from koopsieve.model import ReprojectedModel
 from koopsieve.regression import TriangularFactor
 from koopsieve.regression.statistics import SomeTargets
-from koopsieve.sieve.forms.search import FormSearch, Outcome, Task
+from koopsieve.sieve.forms.search import Episodes, FormSearch, Outcome, Task, window_length
 from koopsieve.sieve.path import PathPoint, SievePath, chosen_point
 from koopsieve.sieve.simulation import (
-    DelayLine,
     FitStatus,
     Point,
     Reprojected,
@@ -30,9 +27,7 @@ from koopsieve.sieve.simulation import (
     box_around,
 )
 from koopsieve.sieve.simulation.one_step import one_step_theta
-from koopsieve.sieve.simulation.windows import Episode
 
-MIN_WINDOW, MAX_WINDOW = 20, 100  # steps of the windows that are simulated while fitting
 MAX_SAMPLED_ROWS = 200_000  # of a stream, to see between which values its signals lie
 REFIT = "simulated windows"
 
@@ -61,7 +56,7 @@ class ReprojectedSearch(FormSearch):
         both = learned if task.validation is task.learn else Learning.of(task, (task.learn, task.validation), sieve)
         found = _largest_last(sieve.path(learned.problem, task.progress).points)
         points = tuple(_path_point(point, learned, task) for point in task.progress(found, "Judging", len(found)))
-        chosen = chosen_point(points)
+        chosen = chosen_point(points, task.max_terms)
         final = sieve.refit(both.problem, found[chosen])
         kept, outputs = points[chosen].retained, np.arange(len(phi.signals.outputs))
         small = _statistics(both.problem.one_step.select(kept, outputs), selected(phi, kept))
@@ -76,9 +71,21 @@ class ReprojectedSearch(FormSearch):
             status="" if final.status is FitStatus.SETTLED else final.status.value,
         )
 
+    def look(self, task: Task) -> PathPoint:
+        """Return the best of a few sets that one-step selection nests: a fast look at a dictionary."""
+        sieve = self._sieve(task)
+        learned = Learning.of(task, (task.learn,), sieve)
+        points = tuple(
+            _path_point(point, learned, task) for point in _largest_last(sieve.rough_path(learned.problem).points)
+        )
+        return points[chosen_point(points)]
+
     def _sieve(self, task: Task) -> SimulationSieve:
-        """Return the sieve with windows that suit the horizons."""
-        return replace(self.sieve, length=int(np.clip(task.horizons[-1], MIN_WINDOW, MAX_WINDOW)))
+        """Return the sieve with windows that suit the horizons, and no sets that are larger than asked for."""
+        most = self.sieve.largest
+        if task.max_terms is not None:
+            most = min(most, task.max_terms * len(task.dictionary.signals.outputs))
+        return replace(self.sieve, length=window_length(task), largest=most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +110,8 @@ class Learning:
         phi, signals = task.dictionary, task.dictionary.signals
         seen = [sample(part, MAX_SAMPLED_ROWS, sieve.length, task.seed) for part in parts]
         points = np.concatenate([block for part in seen for block in part.acted_blocks()])
-        n, embedding = len(signals.outputs), signals.embedding
-        line = DelayLine(n, len(signals.inputs), embedding.state_delays, embedding.input_delays)
-        model = Reprojected(DictionaryRegressors(phi), line, box_around(points[:, :n]))
+        n = len(signals.outputs)
+        model = Reprojected(DictionaryRegressors(phi), n, signals.embedding, box_around(points[:, :n]))
         problem = sieve.problem(model, Episodes(parts), np.random.default_rng(task.seed))
         return cls(problem, phi, np.stack([points.min(axis=0), points.max(axis=0)]))
 
@@ -122,22 +128,6 @@ class Learning:
     def _model(self, coef: FloatArray, kept: IndexArray) -> ReprojectedModel:
         box = self.problem.model.box
         return ReprojectedModel(coef[kept], selected(self.dictionary, kept), self.region, np.stack([box.low, box.high]))
-
-
-@dataclass(frozen=True, eq=False)
-class Episodes:
-    """States and the inputs between them, episode by episode or block by block, anew each time."""
-
-    parts: tuple[Trajectories | Stream, ...]
-
-    def __iter__(self) -> Iterator[Episode]:
-        for part in self.parts:
-            if isinstance(part, Trajectories):
-                yield from zip(part.states, part.inputs, strict=True)
-            else:
-                for piece in part.pieces(BLOCK_ROWS):
-                    for block in piece:
-                        yield block.states, block.inputs[: len(block.states) - 1]
 
 
 @dataclass(frozen=True, eq=False)

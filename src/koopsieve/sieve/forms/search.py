@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -12,12 +12,16 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown
 from koopsieve.data import Stream, Trajectories
+from koopsieve.data.stream import BLOCK_ROWS
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate
 from koopsieve.model import Model
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.path import SievePath
+from koopsieve.sieve.simulation.windows import Episode
+
+MIN_WINDOW, MAX_WINDOW = 20, 100  # steps of the windows that are simulated while fitting
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,8 @@ class Task:
     steps : int
         Number of sets on the path, about.
     seed : int
+    max_terms : int, optional
+        Regressors to keep at most.
     executor, progress
         See `compress`.
     """
@@ -51,6 +57,7 @@ class Task:
     horizons: tuple[int, ...]
     steps: int = 20
     seed: int = 0
+    max_terms: int | None = None
     executor: Executor | None = None
     progress: Progress = silent
 
@@ -129,3 +136,27 @@ def filled(horizons: Sequence[int]) -> tuple[int, ...]:
         pieces = int(np.ceil(np.log(high / low) / np.log(3.3)))
         found += [round(low * (high / low) ** (i / pieces)) for i in range(1, pieces)]
     return tuple(sorted(set(found)))
+
+
+def window_length(task: Task) -> int:
+    """Return how many steps are simulated while fitting: about the longest horizon, as far as episodes allow it."""
+    length = int(np.clip(task.horizons[-1], MIN_WINDOW, MAX_WINDOW))
+    if isinstance(task.learn, Trajectories):
+        length = min(length, max(map(len, task.learn.inputs)))
+    return length
+
+
+@dataclass(frozen=True, eq=False)
+class Episodes:
+    """States and the inputs between them, episode by episode or block by block, anew each time."""
+
+    parts: tuple[Trajectories | Stream, ...]
+
+    def __iter__(self) -> Iterator[Episode]:
+        for part in self.parts:
+            if isinstance(part, Trajectories):
+                yield from zip(part.states, part.inputs, strict=True)
+            else:
+                for piece in part.pieces(BLOCK_ROWS):
+                    for block in piece:
+                        yield block.states, block.inputs[: len(block.states) - 1]

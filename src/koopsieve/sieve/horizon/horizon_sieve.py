@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.identify.estimate import Status
 from koopsieve.identify.prior import SpikeSlabPrior
@@ -34,7 +34,7 @@ class HorizonEstimate:
         Indices of the observables kept, increasing; the outputs' own are always among them.
     composite_inclusion : array, shape (L,)
         Probability of each observable's flag given the other flags under a composite likelihood: every target with the
-        rows that do not overlap, rows/h of them, and the targets as if they were independent (D71).
+        rows that do not overlap, rows/h of them, and the targets as if they were independent (D78).
     noise_precision : array, shape (len(horizons), len(outputs))
         Expected noise precision of the direct prediction, in the data's own units.
     elbo : float
@@ -115,6 +115,8 @@ class HorizonSieve:
     max_exchanges: int = 20
 
     def __post_init__(self) -> None:
+        wholes = ("max_sweeps", "weight_sweeps", "max_newcomers", "max_exchanges")
+        check_fields(self, numbers=("emphasis",), wholes=wholes)
         if not np.isfinite(self.emphasis):
             raise KoopsieveError(f"emphasis must be a finite number, such as 0, 0.5 or 1. Got {self.emphasis}.")
         if min(self.max_sweeps, self.weight_sweeps, self.max_newcomers) < 1 or self.max_exchanges < 0:

@@ -4,7 +4,7 @@ Comes in: `HorizonStatistics`. Goes out: for every target (an output at a horizo
 and their products with the target, after the inputs between now and the horizon have been fitted to both. Integrating
 over the inputs' weights under a flat prior gives exactly this regression, with one row fewer per input column
 (D32). Windows of h steps that start at neighbouring samples are nearly the same; `independent` counts as many as fit
-side by side (D71).
+side by side (D78).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class HorizonProblem:
         return int(self.gram.shape[1])
 
     def independent(self) -> HorizonProblem:
-        """Return the problem with the rows of each target counted as rows/h, as many as do not overlap: (D71)."""
+        """Return the problem with the rows of each target counted as rows/h, as many as do not overlap: (D78)."""
         horizons, group = np.unique(self.horizon, return_inverse=True)
         source = np.array([self.group[np.argmax(group == i)] for i in range(len(horizons))])
         return replace(

@@ -61,7 +61,7 @@ class FlagSearch:
         return posterior.evidence + self._flags(posterior.kept) + self.prior.log_none_in
 
     def independent(self) -> FlagSearch:
-        """Return the same search on windows that do not overlap: (D71)."""
+        """Return the same search on windows that do not overlap: (D78)."""
         return replace(self, problem=self.problem.independent())
 
     def of(self, kept: IndexArray) -> HorizonPosterior:

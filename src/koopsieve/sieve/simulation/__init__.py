@@ -3,9 +3,6 @@
 from koopsieve.sieve.simulation.bilinear import LiftedWindows
 from koopsieve.sieve.simulation.bilinear_fit import LiftedFit, MultiStepBilinear
 from koopsieve.sieve.simulation.box import Box, box_around
-from koopsieve.sieve.simulation.choice import Matters, choose_paired
-from koopsieve.sieve.simulation.delay_line import DelayLine
-from koopsieve.sieve.simulation.judge import Judgement, judge
 from koopsieve.sieve.simulation.levenberg_marquardt import Fit, FitStatus, LevenbergMarquardt
 from koopsieve.sieve.simulation.problem import Point, SimulationProblem
 from koopsieve.sieve.simulation.protocol import Regressors
@@ -17,14 +14,11 @@ from koopsieve.sieve.simulation.windows import Windows, draw_windows
 
 __all__ = [
     "Box",
-    "DelayLine",
     "Fit",
     "FitStatus",
-    "Judgement",
     "LevenbergMarquardt",
     "LiftedFit",
     "LiftedWindows",
-    "Matters",
     "MultiStepBilinear",
     "Point",
     "Regressors",
@@ -36,7 +30,5 @@ __all__ = [
     "WindowFit",
     "Windows",
     "box_around",
-    "choose_paired",
     "draw_windows",
-    "judge",
 ]

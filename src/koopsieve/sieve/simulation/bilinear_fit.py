@@ -28,7 +28,7 @@ class LiftedFit:
 
     Parameters
     ----------
-    K : array, shape (L + l + l·L, L)
+    K : array, shape (L + l + l·V, L)
     loss : float
         Geometric mean over steps and outputs of the squared error relative to the output's variance.
     start : float

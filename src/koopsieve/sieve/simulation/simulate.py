@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.data import Embedding
 from koopsieve.sieve.simulation.box import Box
-from koopsieve.sieve.simulation.delay_line import DelayLine
 from koopsieve.sieve.simulation.protocol import Regressors
 
 
@@ -24,14 +24,17 @@ class Reprojected:
     ----------
     regressors : Regressors
         p(z), z = [x | u].
-    line : DelayLine
-        The layout of x.
+    outputs : int
+        How many there are at one instant, n.
+    embedding : Embedding
+        The delays in x.
     box : Box
         Where predictions are held.
     """
 
     regressors: Regressors
-    line: DelayLine
+    outputs: int
+    embedding: Embedding
     box: Box
 
     def select(self, indices: IndexArray) -> Reprojected:
@@ -49,12 +52,12 @@ class Reprojected:
         inputs : array, shape (W, T, l)
             The input that acts in each step.
         """
-        x, found = starts, np.empty((*inputs.shape[:2], self.line.outputs))
+        x, found = starts, np.empty((*inputs.shape[:2], self.outputs))
         for t in range(inputs.shape[1]):
             u = inputs[:, t]
             y = self.box.hold(self.regressors.evaluate(np.hstack([x, u])) @ coef)
             found[:, t] = y
-            x = self.line.shift(x, u, y)
+            x = self.embedding.shift(x, y, u)
         return found
 
     def sensitivities(
@@ -69,7 +72,7 @@ class Reprojected:
         free : array of bool, shape (p, n)
             The coefficients that may move; derivatives are in the order of `coef[free]`.
         """
-        n, reach, columns = self.line.outputs, self.line.output_delays + 1, self.line.output_columns
+        n, reach = self.outputs, self.embedding.state_delays + 1
         W, T = inputs.shape[:2]
         found, slopes = np.empty((W, T, n)), np.zeros((W, reach + T, n, int(free.sum())))
         own = own_places(free)
@@ -81,14 +84,14 @@ class Reprojected:
             p = self.regressors.evaluate(z)
             raw = p @ coef
             y = self.box.hold(raw)
-            inward = weights @ moving.gradient(z, columns)  # ∂f_c/∂x_j, shape (W, n, n·reach)
+            inward = weights @ moving.gradient(z, np.arange(n * reach))  # ∂f_c/∂x_j, shape (W, n, n·reach)
             past = inward.reshape(W, n, reach, n)[:, :, ::-1].reshape(W, n, reach * n)  # the oldest first
             slope = past @ slopes[:, t : t + reach].reshape(W, reach * n, -1)
             for c, (rows, places) in enumerate(own):
                 slope[:, c, places] += p[:, rows]
             slope[raw != y] = 0.0
             found[:, t], slopes[:, reach + t] = y, slope
-            x = self.line.shift(x, inputs[:, t], y)
+            x = self.embedding.shift(x, y, inputs[:, t])
         return found, slopes[:, reach:]
 
 

@@ -2,7 +2,7 @@
 
 Comes in: a model structure with all candidate regressors, and embedded episodes to learn from. Goes out: a
 `SimulationPath`, the best set of terms of every size with its multi-step fit. Which one to take is decided on other
-data: see `judge` and `choose_paired`.
+data: see `koopsieve.sieve.choice`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.sieve.simulation.one_step import one_step_factor
 from koopsieve.sieve.simulation.problem import Point, SimulationProblem
@@ -73,6 +73,7 @@ class SimulationSieve:
     search: Search = field(default_factory=Search)
 
     def __post_init__(self) -> None:
+        check_fields(self, numbers=("repeats",), wholes=("length", "rows", "columns", "largest", "steps"))
         if min(self.length, self.rows, self.columns, self.largest, self.steps) < 1 or not self.repeats > 0:
             raise KoopsieveError(
                 "length, rows, columns, largest and steps must be at least 1, repeats above 0. Got "
@@ -88,7 +89,7 @@ class SimulationSieve:
         KoopsieveError
             If no episode is as long as a window.
         """
-        n = model.line.outputs
+        n = model.outputs
         one_step = one_step_factor(model.regressors, episodes, n)
         most = min(self.rows / (self.length * n), self.repeats * one_step.rows / self.length)
         windows = draw_windows(episodes, n, self.length, max(int(most), 1), rng)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from koopsieve.sieve.simulation import Box, DelayLine, Reprojected, WindowFit, box_around, draw_windows
+from koopsieve.data import Embedding
+from koopsieve.sieve.simulation import Box, Reprojected, WindowFit, box_around, draw_windows
 from tests.reference.literal_simulation import simulate
 from tests.regressors import Joined, Kernels, Polynomial, embedded
 
@@ -23,11 +24,10 @@ def regressors(columns, rng):
 def problem(n=2, inputs=1, a=2, b=1, samples=60, seed=0, low=-WIDE, high=WIDE):
     """Return a random stable-ish model, its coefficients, and a random record embedded."""
     rng = np.random.default_rng(seed)
-    line = DelayLine(n, inputs, a, b)
-    family = regressors(line.width + inputs, rng)
+    family = regressors(n * (1 + a) + inputs * (1 + b), rng)
     coef = 0.1 * rng.normal(size=(family.size, n)) / np.sqrt(family.size)
     y, u = rng.normal(size=(samples, n)), rng.normal(size=(samples - 1, inputs))
-    return Reprojected(family, line, box(n, low, high)), coef, y, u
+    return Reprojected(family, n, Embedding(a, b), box(n, low, high)), coef, y, u
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from koopsieve import KoopsieveError
-from koopsieve.sieve.simulation import DelayLine, LevenbergMarquardt, Reprojected, SimulationSieve, box_around
+from koopsieve.data import Embedding
+from koopsieve.sieve.simulation import LevenbergMarquardt, Reprojected, SimulationSieve, box_around
 from koopsieve.sieve.simulation.front import Front
 from koopsieve.sieve.simulation.one_step import forward_order, one_step_factor, one_step_theta
 from koopsieve.sieve.simulation.problem import Point
@@ -26,12 +27,13 @@ def oscillator(samples=1500, noise=0.0, seed=0, unit=1.0):
     return embedded(unit * (y + noise * y.std() * rng.normal(size=y.shape)), u, 1, 0)
 
 
-def structure(episode, line, degree=3):
-    regressors = Polynomial.up_to(degree, line.width + line.inputs)
-    return Reprojected(regressors, line, box_around(episode[0][:, : line.outputs]))
+def structure(episode, delays, degree=3):
+    x, u = episode
+    n = x.shape[1] // (1 + delays.state_delays)
+    return Reprojected(Polynomial.up_to(degree, x.shape[1] + u.shape[1]), n, delays, box_around(x[:, :n]))
 
 
-LINE = DelayLine(1, 1, 1, 0)  # columns of z: y[k], y[k-1], u[k]
+DELAYS = Embedding(1, 0)  # columns of z: y[k], y[k-1], u[k]
 TRUE = [(0,), (1,), (2,), (0, 0, 0)]
 
 
@@ -52,8 +54,8 @@ def vehicle(samples=600, seed=0):
     return embedded(y + 0.02 * y.std(axis=0) * rng.normal(size=y.shape), u, 0, 0)
 
 
-def problem_of(episode, line=LINE, sieve=SIEVE, degree=3):
-    return sieve.problem(structure(episode, line, degree), [episode], np.random.default_rng(0))
+def problem_of(episode, delays=DELAYS, sieve=SIEVE, degree=3):
+    return sieve.problem(structure(episode, delays, degree), [episode], np.random.default_rng(0))
 
 
 def test_the_loss_is_the_geometric_mean_of_relative_squared_errors():
@@ -92,7 +94,7 @@ def tank(seed, samples=400, noise=0.02):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_growing_windows_are_taken_where_they_lead_further(seed):
-    problem = problem_of(tank(seed), DelayLine(1, 1, 4, 0), replace(SIEVE, length=64), degree=2)
+    problem = problem_of(tank(seed), Embedding(4, 0), replace(SIEVE, length=64), degree=2)
     free = np.zeros((problem.model.regressors.size, 1), dtype=bool)
     free[forward_order(problem.one_step, 0, 24)] = True
     optimiser = LevenbergMarquardt(iterations=4, tolerance=1e-2)
@@ -105,7 +107,7 @@ def test_growing_windows_are_taken_where_they_lead_further(seed):
 
 def test_the_path_holds_the_true_terms_despite_noise():
     episode = oscillator(noise=0.1)
-    model = structure(episode, LINE)
+    model = structure(episode, DELAYS)
     path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
     point = path.at_most(4)
     assert terms(model, point) == set(TRUE)
@@ -133,15 +135,15 @@ def test_units_of_the_output_do_not_matter():
     sets = []
     for unit in (1.0, 1e3):
         episode = oscillator(noise=0.05, unit=unit)
-        model = structure(episode, LINE)
+        model = structure(episode, DELAYS)
         path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
         sets.append([(terms(model, point), pytest.approx(point.loss, rel=1e-3)) for point in path.points[:6]])
     assert sets[0] == sets[1]
 
 
 def test_each_output_has_its_own_terms():
-    episode, line = vehicle(), DelayLine(2, 1)
-    model = structure(episode, line, degree=2)
+    episode = vehicle()
+    model = structure(episode, Embedding(), degree=2)
     path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
     keys = [tuple(int(c) for c in row if c < 3) for row in model.regressors.factors]
     point = next(p for p in path.points if p.size == 4)
@@ -176,15 +178,14 @@ def test_a_plant_without_inputs_is_sifted_as_well():
     for k in range(1, 799):
         y[k + 1] = 1.8 * y[k] - y[k - 1] - 0.05 * y[k] ** 3 + 0.01 * rng.normal()
     episode = embedded(y, np.zeros((800, 0)), 1, 0)
-    line = DelayLine(1, 0, 1, 0)
-    model = structure(episode, line)
+    model = structure(episode, Embedding(1))
     path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
     assert {(0,), (1,)} <= terms(model, path.at_most(3))
 
 
 def test_candidates_beyond_the_limit_are_those_that_one_step_selection_takes_first():
     episode = oscillator(noise=0.01)
-    model = structure(episode, LINE)
+    model = structure(episode, DELAYS)
     factor = one_step_factor(model.regressors, [episode], 1)
     assert candidate_columns(factor, 1000).all()
     few = candidate_columns(factor, 6)

@@ -1,0 +1,23 @@
+"""What docs/control.md says of closed loops, on two plants of `benchmarks/controller.py`, with fewer seeds: slow."""
+
+import pytest
+
+from koopsieve.systems.control_tasks import reactor_task, vehicle_task
+
+SEEDS = 2
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::koopsieve.KoopsieveWarning")
+@pytest.mark.parametrize("task", [vehicle_task(), reactor_task()], ids=lambda task: task.name)
+def test_sifted_models_control_nearly_as_well_as_the_plants_own_equations(task):
+    pytest.importorskip("casadi")
+    from benchmarks.controller import GAIN, controller, measure, measured, sifted
+    from benchmarks.nonlinear_mpc import NonlinearMPC
+
+    result = sifted(task, measured(task, 4000, seed=1), "bilinear")
+    limit = measure("nonlinear", task, lambda: NonlinearMPC(task, GAIN), 0, SEEDS)
+    lifted = measure("sifted", task, lambda: controller(task, result.model), 0, SEEDS)
+    plain = measure("linear", task, lambda: controller(task, result.baselines["linear"].model), 0, SEEDS)
+    assert lifted.error < 1.1 * limit.error
+    assert plain.error > 1.5 * lifted.error
