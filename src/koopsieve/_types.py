@@ -56,7 +56,7 @@ def whole_number(what: str, value: Any, least: int = 0) -> int:
     except TypeError:
         number = least - 1
     if not least <= number <= MAX_WHOLE:
-        raise KoopsieveError(f"{what} must be a whole number, {least} or more. Got {str(value)[:80]}.")
+        raise KoopsieveError(f"{what} must be a whole number, {least} or more. Got {repr(value)[:80]}.")
     return number
 
 
@@ -67,7 +67,7 @@ def real_number(what: str, value: Any) -> float:
     except OverflowError:
         number = np.nan
     if np.isnan(number):
-        raise KoopsieveError(f"{what} must be a number. Got {str(value)[:80]!r}.")
+        raise KoopsieveError(f"{what} must be a number. Got {repr(value)[:80]}.")
     return number
 
 

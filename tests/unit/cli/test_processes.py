@@ -148,7 +148,7 @@ def test_runs_that_were_cut_off_are_computed_again(tmp_path):
     assert [one["value"] for one in run_tasks(tasks, tmp_path, {"a": 1}, workers=1)] == [0, 1, 4]
     settings = next(path for path in tmp_path.rglob("*.json") if "value" not in path.read_text())
     settings.write_text(json.dumps({"a": 1})[:4])
-    with pytest.raises(KoopsieveError, match="is damaged, it is not JSON"):
+    with pytest.raises(KoopsieveError, match="cannot be read, it is not JSON"):
         claim(tmp_path, {"a": 1})
 
 
