@@ -6,11 +6,11 @@ Parquet or named arrays, so a table may as well be one batch of a larger set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, is_several
 from koopsieve.data.clock import Clock
 from koopsieve.data.episodes import Episode, make_episode
 from koopsieve.data.reading.columns import clock_of, episode_runs, matrix, seconds
@@ -173,6 +173,6 @@ def _check_table(table: pa.Table, columns: Columns, source: str) -> None:
 
 
 def _as_tuple(what: str, names: str | Sequence[str]) -> tuple[str, ...]:
-    if not isinstance(names, Iterable) or isinstance(names, bytes | Mapping):
+    if not isinstance(names, str) and not is_several(names):
         raise KoopsieveError(f"{what} must name columns: one name or a list of them. Got {str(names)[:80]}.")
     return (names,) if isinstance(names, str) else tuple(names)
