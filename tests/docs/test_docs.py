@@ -63,7 +63,7 @@ def test_every_flag_is_in_the_help(capsys, monkeypatch):
     """Flags that the pages name in passing exist too."""
     known = ""
     monkeypatch.setenv("COLUMNS", "200")
-    for command in ("sift", "predict", "simulate", "inspect", "export", "example", "demo", "reproduce"):
+    for command in ("sift", "predict", "simulate", "inspect", "compare", "export", "example", "demo", "reproduce"):
         run_command(["koopsieve", command, "--help"], monkeypatch)
         known += capsys.readouterr().out
     known += " --debug --version --install-completion "

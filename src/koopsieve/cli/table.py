@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from koopsieve._types import FloatArray
 from koopsieve._words import number
 from koopsieve.model import LiftedModel, Model
 from koopsieve.sieve.result import SieveResult
@@ -20,14 +21,16 @@ def show_result(result: SieveResult, title: str) -> None:
     table.add_column("size", justify="right")
     for horizon in result.horizons:
         table.add_column(f"{horizon} step{'s' if horizon > 1 else ''}", justify="right")
-    table.add_column("cond(A)", justify="right")
+    lifted = isinstance(result.model, LiftedModel) or bool(result.comparison)  # else A is only that of the baseline
+    if lifted:
+        table.add_column("cond(A)", justify="right")
     for name, baseline in result.baselines.items():
-        table.add_row(name, *_row(baseline.model, baseline.errors.mean), style="dim")
+        table.add_row(name, *_row(baseline.model, baseline.errors.mean, lifted), style="dim")
     for name, both in result.comparison.items():
         for word, fit in (("all", both.full), ("kept", both.reduced)):
-            table.add_row(f"{name}, {word}", *_row(fit.model, fit.errors.mean), style="dim")
+            table.add_row(f"{name}, {word}", *_row(fit.model, fit.errors.mean, lifted), style="dim")
     table.add_section()
-    table.add_row(f"sifted ({result.form})", *_row(result.model, result.errors.mean), style="bold")
+    table.add_row(f"sifted ({result.form})", *_row(result.model, result.errors.mean, lifted), style="bold")
     console = Console()
     console.print(table)
     names = result.retained_names
@@ -35,7 +38,7 @@ def show_result(result: SieveResult, title: str) -> None:
     console.print(f"Kept: {', '.join(names[:_MAX_NAMES])}{more}", markup=False, highlight=False)
 
 
-def _row(model: Model, errors: object) -> list[str]:
+def _row(model: Model, errors: FloatArray, lifted: bool) -> list[str]:
     condition = number(model.condition_number) if isinstance(model, LiftedModel) else "–"
     size = len(model.names if isinstance(model, LiftedModel) else model.dictionary.regressors)
-    return [str(size), *(number(float(error)) for error in errors), condition]  # type: ignore[attr-defined]
+    return [str(size), *map(number, errors.tolist()), *([condition] if lifted else [])]
