@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # two test processes share the cores, so each gets one thread
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint test-slow docs format clean
+.PHONY: demo test lint test-slow fuzz docs format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.ready: pyproject.toml
@@ -29,6 +29,12 @@ test: lint
 
 test-slow: $(VENV)/.ready
 	$(ONE_THREAD) $(BIN)/pytest -n 2 -m slow
+
+# seeded fuzzers of every door, one line each: make fuzz CASES=1000 SEED=3
+CASES ?= 10000
+SEED ?= 0
+fuzz: $(VENV)/.ready
+	$(ONE_THREAD) PYTHONPATH=src:. $(BIN)/python -m tests.fuzz.runner --cases $(CASES) --seed $(SEED)
 
 docs: $(VENV)/.ready
 	$(BIN)/mkdocs build --strict

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 from calibration_systems import HORIZONS, MEASURED, SIMULATED, Case, cases
-from calibration_tables import joint_table, score_table, share_table, verdicts, width_table
+from calibration_tables import joint_table, score_table, share_table, spread_table, verdicts, width_table
 
 from koopsieve import KoopsieveWarning, Model, Trajectories, sift
 from koopsieve.evaluate import interval_score
@@ -75,7 +75,7 @@ def judged(case: Case, level: float, form: str) -> list[Judged]:
             steps=5,
             seed=case.seed,
         )
-        parts = divide(problem.train, 0.25, first, None, problem.horizons).embedded(problem.delays)
+        parts = divide(problem.train, problem.delays, 0.25, first, None, problem.horizons).embedded(problem.delays)
         gaussian = gaussian_bands(result, parts.windows, problem.horizons[-1])
         seconds = time.perf_counter() - begun
         return [
@@ -183,7 +183,7 @@ def main() -> None:
                 options.keep.write_bytes(pickle.dumps(known))
     found = [one for case in todo for one in known[case]]
     print(f"\nNominal level {options.level:g}; horizons {', '.join(map(str, HORIZONS))}.")
-    for table in (share_table, joint_table, width_table, score_table):
+    for table in (share_table, joint_table, spread_table, width_table, score_table):
         print("\n" + table(found))
     print("\n" + verdicts(found, options.level))
     print(f"\n{len(todo)} cases in {time.perf_counter() - begun:.0f} s.")

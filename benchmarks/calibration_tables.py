@@ -54,6 +54,17 @@ def joint_table(found: list[Judged]) -> str:
     return _coverage_table(found, "joint", "Share of windows inside the joint band up to each horizon")
 
 
+def spread_table(found: list[Judged]) -> str:
+    """Return what single records covered at the longest horizon, where there are several seeds."""
+    title = "Single records: least and largest share over the seeds, at each horizon and jointly, longest horizon"
+    lines = [title, "", "| system | covered | jointly |", "|---|---|---|"]
+    for name, rows in _groups(found):
+        if len(rows) > 1:
+            ends = [[np.nanmean(getattr(one, what), axis=0)[-1] for one in rows] for what in ("share", "joint")]
+            lines.append(f"| {name} | {' | '.join(f'{min(values):.2f}–{max(values):.2f}' for values in ends)} |")
+    return "\n".join(lines)
+
+
 def _plain_table(found: list[Judged], title: str, columns: dict[str, Callable[[Judged], np.ndarray]]) -> str:
     lines = [title, "", f"| system | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
     for name, rows in _groups(found):
@@ -104,6 +115,8 @@ def verdicts(found: list[Judged], level: float) -> str:
         width = float(np.mean([one.width for one in rows]))
         if width > WIDEST:
             lines.append(f"- {name}: mean width {width:.2f} times the best constant band")
+    if not asked:
+        return "No target applies to these records; they are reported only."
     share = np.mean([np.nanmean(one.share, axis=0).mean() for one in asked])
     head = f"Coverage outside {low:.2f}–{high:.2f} in {missed} of {cells} cells; mean over all {share:.3f}."
     return "\n".join([head, *lines])

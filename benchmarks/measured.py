@@ -6,9 +6,11 @@ FOLDER holds silverbox.mat, cascaded_tanks.mat and wiener_hammerstein_process_no
 downloaded by the package `nonlinear-benchmarks` where it is installed and there is a network. Three kinds of settings:
 
 - *found*: nothing but the column names, the same call for every record: `sift(train)`;
-- *hand-made*: the delays, polynomials and form that an engineer who knows the plant would ask for (`records.py`),
-  and on the same path the best model with at most 30 and with at most 8 terms, as the validation data see it;
+- *hand-made*: the delays, polynomials and form that an engineer who knows the plant would ask for (`records.py`);
 - *linear*: ARX, its delays found on the validation data.
+
+"At most 30 terms" and "at most 8 terms" are the points of the same path that the validation data prefer among the small
+ones; they learned from three quarters of the training data.
 
 Everything is decided on training data. Test records are used once, to print the scores: the root mean square error of
 a simulation of the whole record from its first outputs, or the NMSE some steps ahead. With `--peers`, sysidentpy's NARX
@@ -58,13 +60,15 @@ def rows(record: Record, peers: Path | None) -> Iterator[Row]:
     seconds = time.perf_counter() - begun
     yield linear(record, found)
     yield sifted(f"found: {found.form}", record, found.model, found.terms, seconds)
+    for most in SMALL:
+        yield small("found", record, found, most)
     if record.hand_made:
         begun = time.perf_counter()
         made = sift(record.train, horizons=HORIZONS, **record.hand_made)
         seconds = time.perf_counter() - begun
         yield sifted(f"hand-made: {made.form}", record, made.model, made.terms, seconds)
         for most in SMALL:
-            yield small(record, made, most)
+            yield small("hand-made", record, made, most)
     if peers is not None:
         yield narx(record, peers)
 
@@ -78,10 +82,10 @@ def linear(record: Record, found: SieveResult) -> Row:
     return sifted("linear (ARX)", record, model, len(model.dictionary.regressors), time.perf_counter() - begun)
 
 
-def small(record: Record, made: SieveResult, most: int) -> Row:
+def small(name: str, record: Record, made: SieveResult, most: int) -> Row:
     """Return the point of the path that the validation data prefer among those with few terms."""
     point = made.path.points[chosen_point(made.path.points, most)]
-    return sifted(f"hand-made, at most {most} terms", record, point.model, point.size, None)
+    return sifted(f"{name}, at most {most} terms", record, point.model, point.size, None)
 
 
 def sifted(method: str, record: Record, model: Model, terms: int, seconds: float | None) -> Row:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from koopsieve import Constant, Embedding, Inputs, Monomials, States, Trajectories
+from koopsieve import Constant, Embedding, Inputs, Monomials, SquaredExponential, States, Trajectories
 
 DOWNLOADED = {  # name there, unit, factor
     "EMPS": ("mm", 1e3),
@@ -81,7 +81,7 @@ def silverbox(folder: Path) -> Record:
         {name: Test(y[part], u[part], 50) for name, part in parts.items()},
         "mV",
         1e3,
-        {"dictionary": cubic(3), "delays": Embedding(2, 2, "k+1"), "form": "reprojected"},
+        {"dictionary": products(3), "delays": Embedding(2, 2, "k+1"), "form": "reprojected"},
         published={
             "linear": "6.96 / 14.4 / –",
             "polynomial NARX, sysidentpy's tutorial": "7.73 / 4.15 / 2.23",
@@ -102,7 +102,7 @@ def tanks(folder: Path) -> Record:
         {"test": Test(file["yVal"], file["uVal"], 5)},
         "V",
         1.0,
-        {"dictionary": cubic(2), "delays": Embedding(2, 2), "form": "reprojected"},
+        {"dictionary": products(2), "delays": Embedding(2, 2), "form": "reprojected"},
         published={
             "linear": "0.588",
             "GRU": "0.396",
@@ -121,7 +121,8 @@ def wiener_hammerstein(folder: Path) -> Record:
     tests = {
         name: Test(y_test[row][:, None], u_test[row][:, None], 50) for row, name in enumerate(("multisine", "sweep"))
     }
-    hand_made = {"dictionary": cubic(3, depth=1), "delays": Embedding(14, 14, "k+1"), "form": "linear"}
+    kernels = States() + Constant() + SquaredExponential(100, coefficients=[0.03], standardize=True)
+    hand_made = {"dictionary": kernels, "delays": Embedding(12, 12), "form": "linear"}
     return Record("wiener-hammerstein", train, tests, "V", 1.0, hand_made, ahead=(10, 20, 50))
 
 
@@ -167,9 +168,9 @@ def downloaded(name: str) -> Record | None:
     return Record(name, data, tests, unit, factor, {})
 
 
-def cubic(degree: int, depth: int | None = None):
+def products(degree: int):
     """States, inputs, a constant and all their products up to a degree."""
-    return States() + Constant() + Inputs() + Monomials(degree, of="states and inputs", depth=depth)
+    return States() + Constant() + Inputs() + Monomials(degree, of="states and inputs")
 
 
 def _one(y: np.ndarray, u: np.ndarray, dt: float) -> Trajectories:

@@ -28,14 +28,19 @@ def duffing_trajectories(samples=800, seed=0, names=("y", "u")):
 def duffing_result(names=("y", "u"), dictionary=None, horizons=(1, 10), methods=True, **options):
     """Sift its monomials, with one delay; two further methods stand beside."""
     compare = {"least squares": LeastSquares(), "spike and slab": SpikeSlab()} if methods else None
-    settings = {"test": duffing_trajectories(400, seed=1, names=names), "compare": compare, "steps": 8, **options}
+    settings = {
+        "test": duffing_trajectories(400, seed=1, names=names),
+        "compare": compare,
+        "steps": 8,
+        "form": "linear",
+        **options,
+    }
     return sift(
         duffing_trajectories(names=names),
         States() + Constant() + Monomials(degree=3) if dictionary is None else dictionary,
         delays=Embedding(1, 1),
         horizons=horizons,
         **settings,
-        form="linear",
     )
 
 

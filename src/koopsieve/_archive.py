@@ -15,7 +15,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
+from koopsieve._written import written_whole
 
 Value = TypeVar("Value")
 Arrays = dict[str, NDArray[Any]]

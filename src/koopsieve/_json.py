@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import written_whole
+from koopsieve._types import KoopsieveError
+from koopsieve._written import encoded, written_whole
 
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -52,9 +53,18 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
     """Write `value` to `path`, whole or not at all; the same value gives the same bytes."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
     with written_whole(path) as stream:
-        stream.write(text.encode() + b"\n")
+        stream.write(encoded(text) + b"\n")
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a value back; numbers that are not finite stay strings until `number` is asked."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    """Read a value back; numbers that are not finite stay strings until `number` is asked.
+
+    Raises
+    ------
+    KoopsieveError
+        If the file is not JSON, because it was cut off for example.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise KoopsieveError(f"{os.fspath(path)} is damaged, it is not JSON: {error}. Remove it.") from error

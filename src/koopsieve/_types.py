@@ -1,18 +1,16 @@
-"""Shared by every stage: array types, the error and the warning users see, numbers checked, files written whole."""
+"""Shared by every stage: array types, the error and the warning users see, and checks of numbers and kinds."""
 
 from __future__ import annotations
 
 import operator
-import os
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+MAX_WHOLE = 2**62  # whole numbers beyond do not fit into arrays
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
@@ -26,13 +24,28 @@ class KoopsieveWarning(UserWarning):
     """The answer stands, but the user should know something about it."""
 
 
+def require_kind(what: str, value: object, kinds: type | tuple[type, ...], advice: str) -> None:
+    """Refuse what is not of one of these kinds; `what` names what was expected, `advice` says what to do.
+
+    A class where one of its values was meant is named as such: `States` for `States()`.
+    """
+    if isinstance(value, kinds):
+        return
+    if isinstance(value, type):
+        raise KoopsieveError(f"Expected {what}, got the class {value.__name__}. Write {value.__name__}(…).")
+    raise KoopsieveError(f"Expected {what}, got {type(value).__name__}. {advice}")
+
+
 def increasing_indices(what: str, indices: ArrayLike, size: int) -> IndexArray:
     """Return indices into `size` things, which must be whole, increasing and each once; `what` names them."""
-    kept = np.asarray(indices)
-    kept = kept.astype(np.intp) if kept.size == 0 else kept
+    try:
+        kept = np.asarray(indices)
+    except ValueError:
+        kept = np.asarray(None)  # rows of different lengths
+    kept = kept.astype(np.intp) if kept.ndim == 1 and kept.size == 0 else kept
     whole = kept.ndim == 1 and np.issubdtype(kept.dtype, np.integer)
     if not whole or (kept.size and (kept.min() < 0 or kept.max() >= size or (np.diff(kept) <= 0).any())):
-        raise KoopsieveError(f"{what} must be increasing indices below {size}, each once. Got {kept.tolist()[:10]}.")
+        raise KoopsieveError(f"{what} must be increasing indices below {size}, each once. Got {str(indices)[:80]}.")
     return kept.astype(np.intp)
 
 
@@ -42,9 +55,40 @@ def whole_number(what: str, value: Any, least: int = 0) -> int:
         number = least - 1 if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:
         number = least - 1
-    if number < least:
-        raise KoopsieveError(f"{what} must be a whole number, {least} or more. Got {value!r}.")
+    if not least <= number <= MAX_WHOLE:
+        raise KoopsieveError(f"{what} must be a whole number, {least} or more. Got {str(value)[:80]}.")
     return number
+
+
+def real_number(what: str, value: Any) -> float:
+    """Return a number that is no complex one, no flag, no text and not NaN; `what` names it in the message."""
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool | np.bool_) else np.nan
+    except OverflowError:
+        number = np.nan
+    if np.isnan(number):
+        raise KoopsieveError(f"{what} must be a number. Got {str(value)[:80]!r}.")
+    return number
+
+
+def positive_numbers(what: str, values: Any) -> None:
+    """Refuse what is not one or more positive finite numbers."""
+    several = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping) else []
+    if not several or not all(0 < real_number(f"Each of {what}", value) < np.inf for value in several):
+        raise KoopsieveError(f"{what} must be one or more positive numbers. Got {str(values)[:80]}.")
+
+
+def check_fields(
+    value: object, numbers: Iterable[str] = (), wholes: Iterable[str] = (), flags: Iterable[str] = ()
+) -> None:
+    """Refuse fields that are no numbers, no whole numbers, or neither True nor False."""
+    for name in numbers:
+        real_number(name, getattr(value, name))
+    for name in wholes:
+        whole_number(name, getattr(value, name))
+    for name in flags:
+        if not isinstance(getattr(value, name), bool):
+            raise KoopsieveError(f"{name} must be True or False. Got {getattr(value, name)!r}.")
 
 
 def sorted_horizons(horizons: Any) -> tuple[int, ...]:
@@ -64,7 +108,7 @@ def real_array(what: str, values: Any) -> FloatArray:
     """
     try:
         array = np.ma.asarray(values) if _is_masked(values) else np.asarray(values)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise KoopsieveError(f"{what} cannot be read as an array ({error}). Expected rows of equal length.") from error
     if array.dtype.kind not in "fiub":
         raise KoopsieveError(
@@ -89,25 +133,3 @@ def _is_masked(values: Any) -> bool:
     if isinstance(values, list | tuple):
         return any(map(_is_masked, values))
     return isinstance(values, np.ma.MaskedArray)
-
-
-@contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open `path` for writing so that it appears complete or not at all.
-
-    The bytes go to a temporary file in the same folder, which replaces `path` only after everything was written.
-    """
-    target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -74,3 +75,14 @@ def steps(count: int) -> str:
     ('1 step', '10 steps')
     """
     return f"{count} step" if count == 1 else f"{count} steps"
+
+
+def safe_cell(value: Any) -> Any:
+    """Return the content of a table's cell so that no spreadsheet takes text for a formula; numbers stay.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("y"), safe_cell(-1.5)
+    ("'=1+1", 'y', -1.5)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

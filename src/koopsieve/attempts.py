@@ -14,7 +14,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.automatic import AUTO, Plan, Planned
 from koopsieve.dictionary import Block
 from koopsieve.identify import Identifier
-from koopsieve.parts import Divided, Parts
+from koopsieve.parts import Parts
 from koopsieve.sieve import (
     BilinearSearch,
     FormSearch,
@@ -76,7 +76,7 @@ class Attempt:
 def attempts(
     plan: Planned,
     searches: Mapping[str, FormSearch],
-    divided: Divided,
+    divided: Parts,
     horizons: tuple[int, ...],
     budget: float,
     settings: Mapping[str, Any],

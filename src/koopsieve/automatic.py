@@ -9,18 +9,20 @@ from the same starts for all.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from koopsieve._types import KoopsieveError
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.data.holding_out import sample, thinned
 from koopsieve.dictionary import Block, Constant, Dictionary, Inputs, Monomials, SquaredExponential, States
 from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS
 from koopsieve.evaluate import linear_baseline, simulation_errors, window_errors
 from koopsieve.execution import Progress
-from koopsieve.parts import Divided, Parts
+from koopsieve.parts import Parts
 from koopsieve.sieve import ReprojectedSearch, SimulationSieve, Task
 from koopsieve.sieve.choice import simplest_as_good
 from koopsieve.sieve.tried import LOOK, Tried
@@ -30,6 +32,7 @@ LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
 NONLINEAR_DELAYS = (0, 1, 2, 4, 8)
 MAX_PRODUCTS = 150  # monomials of states and inputs: of a longer delay line only the newest samples are multiplied
 MAX_KERNELS = 100
+MAX_CANDIDATES = 400  # of a dictionary that is looked at with several delays
 SAMPLES_PER_KERNEL = 10
 LEARN_ROWS, WINDOW_ROWS, FIT_ROWS = 20_000, 4_000, 8_000  # of a look: to learn from, to compare on, and to simulate
 
@@ -64,18 +67,18 @@ class Planned:
 class Looking:
     """A part of the data, and what all looks share."""
 
-    divided: Divided
+    divided: Parts
     deepest: Embedding
     horizons: tuple[int, ...]
     seed: int
 
     @classmethod
-    def at(cls, divided: Divided, deepest: Embedding, horizons: tuple[int, ...], seed: int) -> Looking:
+    def at(cls, divided: Parts, deepest: Embedding, horizons: tuple[int, ...], seed: int) -> Looking:
         """Take a part of the data that is enough for a look."""
         stretch = 4 * (horizons[-1] + deepest.lost + 1)
         learn = thinned(sample(divided.learn, LEARN_ROWS, stretch), LEARN_ROWS, stretch)
         windows = thinned(divided.windows, WINDOW_ROWS, stretch)
-        return cls(Divided(learn, learn, windows, divided.judged, True), deepest, horizons, seed)
+        return cls(Parts(learn, learn, windows, divided.judged, True), deepest, horizons, seed)
 
     def parts(self, embedding: Embedding) -> Parts:
         """Return the parts with delays."""
@@ -90,10 +93,20 @@ class Looking:
         seconds = time.perf_counter() - begun
         return Tried(LOOK, "linear", embedding, repr(States() + Constant()), size, size, errors, runs, seconds)
 
-    def reprojected(self, embedding: Embedding, recipe: Block) -> Tried:
-        """Look at the reprojected model with a few sets of a dictionary."""
+    def fitted(self, embedding: Embedding, recipe: Block) -> Dictionary | None:
+        """Return the dictionary of a recipe; None if it would be too large for a look."""
+        try:
+            phi = recipe.fit(self.parts(embedding).learn, seed=self.seed)
+        except KoopsieveError:
+            return None
+        return phi if len(phi.regressors) <= MAX_CANDIDATES else None
+
+    def reprojected(self, embedding: Embedding, recipe: Block) -> Tried | None:
+        """Look at the reprojected model with a few sets of a dictionary; None if it is too large for that."""
         begun, parts = time.perf_counter(), self.parts(embedding)
-        phi = recipe.fit(parts.learn, seed=self.seed)
+        phi = self.fitted(embedding, recipe)
+        if phi is None:
+            return None
         task = Task(parts.learn, parts.validation, parts.windows, phi, self.horizons, seed=self.seed)
         point = ReprojectedSearch(SimulationSieve(rows=FIT_ROWS)).look(task)
         size, seconds = len(phi.regressors), time.perf_counter() - begun
@@ -101,7 +114,7 @@ class Looking:
 
 
 def planned(
-    divided: Divided,
+    divided: Parts,
     dictionary: Block | Dictionary | str,
     delays: Sequence[Embedding] | str,
     forms: Sequence[str],
@@ -131,19 +144,50 @@ def planned(
     plain = [looking.linear(embedding) for embedding in progress(grid, "Looking at delays", len(grid))]
     line = plain[_simplest(plain)].embedding
     offered = [dictionary] if isinstance(dictionary, Block) else families(divided.learn.n_samples)
+    signals = divided.learn.signals
     if tuple(forms) == ("linear",):
-        return Planned(_linear_plans(offered, line, divided.learn.signals), tuple(plain), deepest)
+        shallow = _deepest_affordable(looking, offered, grid, line)
+        return Planned(_linear_plans(offered, shallow, signals), tuple(plain), deepest)
     near = {*NONLINEAR_DELAYS, line.state_delays} if isinstance(delays, str) else {e.state_delays for e in grid}
     same = [one for one in grid if one.inputs_at == line.inputs_at and one.state_delays in near]
     pairs = [(embedding, one) for embedding in same for one in offered]
-    found = [(*pair, recipe) for pair in pairs if (recipe := _recipe(*pair, divided.learn.signals, sees_inputs=True))]
-    looks = [looking.reprojected(one[0], one[2]) for one in progress(found, "Looking at dictionaries", len(found))]
-    embedding, family, _ = found[_simplest(looks)]
-    plans = _plans(forms, embedding, family, divided.learn.signals)
+    looks = list(_looks(looking, progress(pairs, "Looking at dictionaries", len(pairs)), signals))
+    embedding, family = looks[_simplest([one.tried for one in looks])].pair if looks else (line, offered[0])
+    plans = _plans(forms, embedding, family, signals)
     if "linear" in forms:
-        linear = dict.fromkeys([family, offered[-1]])
-        plans = (*_linear_plans(tuple(linear), line, divided.learn.signals), *plans)
-    return Planned(plans, (*plain, *looks), deepest)
+        linear = tuple(dict.fromkeys([family, offered[-1]]))
+        plans = (*_linear_plans(linear, _deepest_affordable(looking, linear, grid, line), signals), *plans)
+    return Planned(plans, (*plain, *(one.tried for one in looks)), deepest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    pair: tuple[Embedding, Block | Family]
+    tried: Tried
+
+
+def _looks(looking: Looking, pairs: Iterable[tuple[Embedding, Block | Family]], signals: Signals) -> Iterator[_Look]:
+    """Yield a look at every pair; a dictionary that is too large with some delays is not tried with more."""
+    too_large: set[Block | Family] = set()
+    for embedding, offered in pairs:
+        recipe = None if offered in too_large else _recipe(embedding, offered, signals, sees_inputs=True)
+        tried = None if recipe is None else looking.reprojected(embedding, recipe)
+        if tried is None:
+            too_large.add(offered)
+        else:
+            yield _Look((embedding, offered), tried)
+
+
+def _deepest_affordable(
+    looking: Looking, offered: Sequence[Block | Family], grid: Sequence[Embedding], line: Embedding
+) -> Embedding:
+    """Return the delays that suit plain linear models, or fewer where a dictionary that was given is then too large."""
+    given = [one for one in offered if isinstance(one, Block)]
+    fewer = [one for one in grid if one.inputs_at == line.inputs_at and one.lost <= line.lost]
+    for embedding in sorted(fewer, key=lambda one: -one.lost):
+        if all(looking.fitted(embedding, recipe) is not None for recipe in given):
+            return embedding
+    return line
 
 
 def _recipe(embedding: Embedding, offered: Block | Family, signals: Signals, sees_inputs: bool) -> Block | None:
@@ -166,18 +210,24 @@ def _plans(forms: Sequence[str], embedding: Embedding, family: Block | Family, s
     return tuple(Plan(embedding, recipe, (form,)) for form, recipe in found if recipe is not None)
 
 
-def _linear_grid(divided: Divided, horizons: tuple[int, ...]) -> tuple[Embedding, ...]:
+def _linear_grid(divided: Parts, horizons: tuple[int, ...]) -> tuple[Embedding, ...]:
     """Return the delays to look at: so few that most of every held-out stretch is left, the fewest first."""
     signals = divided.learn.signals
     if not signals.embedding.trivial:
         return (signals.embedding,)
     room = max(len(x) for x in divided.windows.states) - horizons[-1] - 2
     learn = divided.learn.states if isinstance(divided.learn, Trajectories) else ()
-    shortest = min(len(x) for x in (*divided.windows.states, *learn))
-    most = max(min(room // 4, shortest // 4), 0)
+    usual = min(_usual_length(divided.windows.states), _usual_length(learn) if learn else room)
+    most = max(min(room, usual) // 4, 0)
     timings = ("k", "k+1") if signals.inputs else ("k",)
     counts = [d for d in LINEAR_DELAYS if d <= most]
     return tuple(Embedding(d, d if signals.inputs else 0, timing) for d in counts for timing in timings)
+
+
+def _usual_length(episodes: Sequence[FloatArray]) -> int:
+    """Return the length that episodes reach which hold nine tenths of the samples."""
+    lengths = np.sort([len(x) for x in episodes])
+    return int(lengths[np.searchsorted(np.cumsum(lengths), 0.1 * lengths.sum())])
 
 
 @dataclass(frozen=True)

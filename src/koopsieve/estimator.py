@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning
+from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning, real_array
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.dictionary import Block
+from koopsieve.estimator_checks import belongs_to_rows, checked_rows, refuse_inputs_as_target, require_fitted
 from koopsieve.evaluate import horizon_nmse
-from koopsieve.model.histories import starts
+from koopsieve.model.histories import checked_horizon, finite_array, starts
 from koopsieve.pipeline import sift
 from koopsieve.sieve import Sieve
 
@@ -108,10 +109,12 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array (T, n), list of such arrays, data frame, Trajectories, list of Trajectories, or Stream
             One or many episodes of states.
         y : ignored
+            There is no target. What looks like inputs is refused: they go to `u`.
         u : array (T-1, l) or (T, l), or a list of them, optional
             Inputs of each episode; not used when `X` is made of Trajectories, which hold their own.
         """
         data = self._data(X, u, reset=True)
+        refuse_inputs_as_target(X, y)
         embedding = Embedding(self.state_delays, self.input_delays)
         self.result_ = sift(
             data,
@@ -149,33 +152,43 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array, shape (starts, n); with `horizon` (starts, horizon, n), or (horizon, n) for one state
         """
-        check_is_fitted(self)
-        steps = 1 if horizon is None else int(horizon)
+        require_fitted(self)
+        steps = 1 if horizon is None else checked_horizon(horizon)
         one = horizon is not None and np.ndim(X) == 1
-        rows = validate_data(self, np.asarray(X)[None] if one else X, dtype=np.float64, reset=False)
+        rows = checked_rows(self, real_array("X", X)[None] if one else X, reset=False)
         histories, inputs = self._histories(rows, u, steps)
         predicted = self.model_.predict(histories, inputs, steps)
         if horizon is None:
             return predicted[:, 0]
         return predicted[0] if one else predicted
 
+    def fit_transform(self, X: Any, y: Any = None, *, u: Any = None) -> FloatArray:
+        """Fit, then return the retained observables; `y` is what later steps of a pipeline are to learn."""
+        if y is not None and not belongs_to_rows(X, y):
+            refuse_inputs_as_target(X, y)
+        return self.fit(X, u=u).transform(X, u=u)
+
     def transform(self, X: Any, *, u: ArrayLike | None = None) -> FloatArray:
         """Return the retained observables of every row of X (after the history that delays need)."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        require_fitted(self)
+        rows = checked_rows(self, X, reset=False)
         signals, kept = self.model_.signals, self.result_.dictionary.select(self.result_.retained)
-        if signals.embedding.input_delays and u is None:
-            raise KoopsieveError("The model uses delayed inputs; give the inputs along the rows of X as u.")
         past = np.zeros((len(rows), len(signals.inputs)))
         if signals.embedding.input_delays:
-            past[:-1] = np.asarray(u, dtype=float)[: len(rows) - 1]
+            if u is None:
+                raise KoopsieveError("The model uses delayed inputs; give the inputs along the rows of X as u.")
+            given = finite_array("u", u)
+            if given.shape not in ((len(rows) - 1, past.shape[1]), past.shape):
+                raise KoopsieveError(f"u must be read along the rows of X. Expected {past.shape}, got {given.shape}.")
+            past[:-1] = given[: len(rows) - 1]
         histories, inputs = self._histories(rows, past if signals.inputs else None, 1)
         return np.ascontiguousarray(kept(starts(signals, histories, inputs, 1).states))
 
     def score(self, X: Any, y: Any = None, *, u: Any = None) -> float:
         """Return minus the mean NMSE over states and horizons; higher is better, above −1 beats the mean."""
-        check_is_fitted(self)
+        require_fitted(self)
         data = self._data(X, u, reset=False)
+        refuse_inputs_as_target(X, y)
         if isinstance(data, Stream):
             raise KoopsieveError("score takes data in memory. Give Trajectories or arrays.")
         longest = max(map(len, embedded(data, self.model_.signals.embedding).states)) - 1
@@ -186,7 +199,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Any = None) -> FloatArray:
         """Return the names of the retained observables, which are the columns of `transform`."""
-        check_is_fitted(self)
+        require_fitted(self)
         return np.asarray(self.retained_names_, dtype=object)
 
     def _data(self, X: Any, u: Any, reset: bool) -> Trajectories | Stream:
@@ -198,9 +211,9 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, first, reset=reset, ensure_min_samples=0)
             return data
         if isinstance(X, (list, tuple)) and len(X) and np.ndim(X[0]) == 2:
-            arrays = [validate_data(self, x, dtype=np.float64, ensure_min_samples=2, reset=reset) for x in X]
+            arrays = [checked_rows(self, x, reset=reset, least=2, where=f"episode {i}") for i, x in enumerate(X)]
         else:
-            arrays = [validate_data(self, X, dtype=np.float64, ensure_min_samples=2, reset=reset)]
+            arrays = [checked_rows(self, X, reset=reset, least=2)]
             u = None if u is None else [u]
         return Trajectories.from_arrays(arrays, u, dt=self.dt, state_names=getattr(self, "feature_names_in_", None))
 
@@ -219,7 +232,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise KoopsieveError("The model has no inputs, but u was given. Leave it out, or fit with inputs.")
         if u is None:
             raise KoopsieveError(f"The model has inputs ({', '.join(signals.inputs)}); give them as u.")
-        given, wanted = np.asarray(u, dtype=float), (len(rows) - 1 + steps, width)
+        given, wanted = finite_array("u", u), (len(rows) - 1 + steps, width)
         if given.shape == (count, steps, width) and not signals.embedding.input_delays:
             return histories, given
         if given.shape != wanted:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, require_kind
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
+from koopsieve.data.delays import long_enough, require_recorded
 from koopsieve.data.holding_out import hold_out, in_memory, sample
+from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.warn import warn_user
 from koopsieve.evaluate import Errors, judge
 from koopsieve.model import Model
+from koopsieve.settings_checks import check_share
 from koopsieve.sieve.result import Judged
 
 Data = Trajectories | Stream
@@ -21,7 +25,7 @@ MAX_WINDOW_ROWS = 200_000  # validation or test samples of a stream that are hel
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The data in their parts, delays embedded.
+    """The data in their parts: as they were measured, or with delays embedded.
 
     Parameters
     ----------
@@ -32,6 +36,8 @@ class Parts:
         What errors are reported on.
     validated : bool
         Whether anything was held out for validation.
+    given : tuple
+        The data as they came: to learn from, to validate on, to judge on.
     """
 
     learn: Data
@@ -39,6 +45,23 @@ class Parts:
     windows: Trajectories
     judged: Judged
     validated: bool
+    given: tuple[object, ...] = ()
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the data come from, and all that was done to them until they were used.
+
+        Of a stream it is known only how much was read.
+        """
+        used = (self.learn, self.validation, *([] if self.judged.on == "validation" else [self.judged.data]))
+        there = [one.provenance for one in self.given if isinstance(one, Trajectories)]
+        steps = [one.provenance for one in used if isinstance(one, Trajectories)]
+        streams = [one for one in self.given if isinstance(one, Stream)]
+        if not streams:
+            return replace(Provenance.join(there), steps=Provenance.join([*there, *steps]).steps)
+        rows = sum(one.n_samples or 0 for one in streams)
+        note = "Read as a stream, piece by piece."
+        return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=(note,)),))])
 
     @property
     def samples(self) -> dict[str, int]:
@@ -51,28 +74,6 @@ class Parts:
         """Return a model's errors on the judged data; on validation data those of the model that had not seen them."""
         judged = before if self.judged.on == "validation" else model
         return judge(judged, self.judged.data, horizons, self.judged.truth)
-
-
-@dataclass(frozen=True, eq=False)
-class Divided:
-    """The data in their parts as they were measured, before delays are added.
-
-    Parameters
-    ----------
-    learn, validation : Trajectories or Stream
-    windows : Trajectories
-        The validation data in memory: all of them, or a sample of a stream.
-    judged : Judged
-        What errors are reported on.
-    validated : bool
-        Whether anything was held out for validation.
-    """
-
-    learn: Data
-    validation: Data
-    windows: Trajectories
-    judged: Judged
-    validated: bool
 
     def embedded(self, embedding: Embedding, deepest: Embedding | None = None) -> Parts:
         """Return the parts with delays.
@@ -88,11 +89,11 @@ class Divided:
         learn.signals.require_same(held.signals, "Learning and validation data")
         windows = _trimmed(embedded(self.windows, embedding), embedding if deepest is None else deepest)
         if self.judged.on == "validation":
-            return Parts(learn, held, windows, Judged("validation", windows), self.validated)
+            return Parts(learn, held, windows, Judged("validation", windows), self.validated, self.given)
         judged = embedded(self.judged.data, embedding)
         learn.signals.require_same(judged.signals, "Learning and test data")
         truth = None if self.judged.truth is None else embedded(self.judged.truth, embedding)
-        return Parts(learn, held, windows, Judged(self.judged.on, judged, truth), self.validated)
+        return Parts(learn, held, windows, Judged(self.judged.on, judged, truth), self.validated, self.given)
 
 
 def _trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
@@ -106,13 +107,18 @@ def _trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
 
 def divide(
     data: Data,
+    delays: Embedding | None,
     validation: Data | float,
     test: Data | float | None,
     truth: Trajectories | None,
     horizons: tuple[int, ...],
-) -> Divided:
-    """Return the parts of the data; the arguments are those of `sift`."""
-    data = in_memory(data, MAX_NUMBERS_IN_MEMORY)
+) -> Parts:
+    """Return the parts of the data; the arguments are those of `sift`, `delays` the deepest of them, if known."""
+    require_recorded(data)
+    _check_parts(validation, test, truth)
+    data, validation, test = (
+        _usable(one, delays) for one in (in_memory(data, MAX_NUMBERS_IN_MEMORY), validation, test)
+    )
     longest, rest, on = horizons[-1], data, "test"
     if isinstance(test, int | float):
         rest, test = hold_out(data, float(test), longest)
@@ -129,7 +135,25 @@ def divide(
     judged = Judged("validation", windows)
     if test is not None:
         judged = Judged(on, sample(test, MAX_WINDOW_ROWS, stretch), truth)
-    return Divided(learn, held, windows, judged, validated)
+    given = (data, validation, test if on == "test" else None)
+    return Parts(learn, held, windows, judged, validated, given)
+
+
+def _usable(data: Any, delays: Embedding | None) -> Any:
+    """Return raw trajectories without the episodes that are too short for the delays; anything else as it is."""
+    if delays is None or not isinstance(data, Trajectories) or not data.embedding.trivial:
+        return data
+    return long_enough(data, delays)
+
+
+def _check_parts(validation: object, test: object, truth: object) -> None:
+    """Refuse parts of the data that are neither data nor a share of them."""
+    if not isinstance(validation, Trajectories | Stream):
+        check_share("validation, the share of the data held out to choose on,", validation, zero=True)
+    if test is not None and not isinstance(test, Trajectories | Stream):
+        check_share("test, the share of the data held out to judge on,", test)
+    if truth is not None:
+        require_kind("truth as Trajectories", truth, Trajectories, "Build them with Trajectories.from_arrays.")
 
 
 def possible_horizons(horizons: tuple[int, ...], parts: Parts) -> tuple[int, ...]:

@@ -15,17 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, sorted_horizons
+from koopsieve._types import KoopsieveError, require_kind, sorted_horizons, whole_number
 from koopsieve.attempts import attempts, paths_of, searches_for, simplest
 from koopsieve.automatic import AUTO, planned
 from koopsieve.data import Embedding, Trajectories
+from koopsieve.data.delays import require_recorded
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.evaluate import calibrate, coverage, diagnose, linear_baseline, persistence, window_errors
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
-from koopsieve.parts import Data, Divided, Parts, divide, possible_horizons
+from koopsieve.model.bands import checked_level
+from koopsieve.parts import Data, Parts, divide, possible_horizons
 from koopsieve.regression import RegressionStatistics
+from koopsieve.settings_checks import check_settings
 from koopsieve.sieve import (
     FormSearch,
     LinearSearch,
@@ -63,6 +66,7 @@ def sift(
     refits: Mapping[str, Identifier] | None = None,
     stable: bool = True,
     threshold: float = 0.1,
+    level: float = 0.9,
     compare: Mapping[str, Identifier] | None = None,
     seed: int = 0,
     budget: float = 300.0,
@@ -110,6 +114,8 @@ def sift(
         Move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows.
     threshold : float
         Inclusion from which one observable counts as driving another in the graph that explains the result.
+    level : float
+        The share of measurements that bands should hold where they are judged and shown. The model gives bands at any.
     compare : mapping from name to Identifier, optional
         Further methods to fit to all observables and to those kept, and to judge beside the model.
     seed : int
@@ -132,18 +138,18 @@ def sift(
     wanted = sorted_horizons(horizons)
     if not wanted:
         raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
-    if steps < 2:
-        raise KoopsieveError(f"A path has at least 2 steps. Got {steps}.")
-    if max_terms is not None and max_terms < 1:
+    checked_level(level)
+    check_settings(sieve, steps, refits, stable, threshold, compare, seed)
+    if max_terms is not None and whole_number("max_terms", max_terms) < 1:
         raise KoopsieveError(f"max_terms must be at least 1. Got {max_terms}.")
     if compare and form != LiftedModel.form:
         raise KoopsieveError(f'compare needs form="linear". Got form={form!r}.')
     clock = _Clock()
     with clock.stage("split"):
-        divided = divide(data, validation, test, truth, wanted)
-        asked = _asked_delays(delays, dictionary, divided)
-        grid = (divided.learn.embedding,) if isinstance(asked, str) else asked
-        wanted = possible_horizons(wanted, divided.embedded(max(grid, key=lambda one: one.lost + one.ahead)))
+        asked = _asked_delays(delays, dictionary, data)
+        deepest = None if isinstance(asked, str) else max(asked, key=lambda one: one.lost + one.ahead)
+        divided = divide(data, deepest, validation, test, truth, wanted)
+        wanted = possible_horizons(wanted, divided.embedded(divided.learn.embedding if deepest is None else deepest))
     searches = searches_for(form, sieve, refits, stable, bool(divided.learn.signals.inputs))
     with clock.stage("look"):
         plan = planned(divided, dictionary, asked, tuple(searches), wanted, seed, progress)
@@ -165,7 +171,7 @@ def sift(
         }
         diagnostics = diagnose(outcome.model, outcome.kept, wanted, errors.nmse)
         banded = outcome.model.calibration is not None and parts.judged.on != "validation"
-        held = coverage(outcome.model, parts.judged.data, wanted) if banded else None
+        held = coverage(outcome.model, parts.judged.data, wanted, level) if banded else None
     return SieveResult(
         outcome=outcome,
         paths=paths_of(made, chosen),
@@ -181,6 +187,7 @@ def sift(
         seed=seed,
         comparison=comparison,
         coverage=held,
+        provenance=parts.provenance,
     )
 
 
@@ -204,18 +211,21 @@ def sieve_path(
 
 
 def _asked_delays(
-    delays: Embedding | Sequence[Embedding] | str | None, dictionary: Block | Dictionary | str, divided: Divided
+    delays: Embedding | Sequence[Embedding] | str | None, dictionary: Block | Dictionary | str, data: Data
 ) -> Sequence[Embedding] | str:
     """Return the delays to choose from, or "auto"."""
     for name, asked in (("delays", delays), ("dictionary", dictionary)):
         if isinstance(asked, str) and asked != AUTO:
             raise KoopsieveError(f'{name} may be "auto" or a value such as Embedding(2, 2) or States(). Got {asked!r}.')
-    if isinstance(delays, Embedding):
-        return (delays,)
+    require_recorded(data)
+    require_kind("a dictionary", dictionary, (Block, Dictionary, str), "Write one such as States() + Monomials().")
+    if isinstance(delays, Embedding | str):
+        return delays if isinstance(delays, str) else (delays,)
     if delays is not None:
-        return delays
-    known = divided.learn.embedding
-    return AUTO if isinstance(dictionary, str) and known.trivial else (known,)
+        for one in (given := tuple(delays)):
+            require_kind("delays as an Embedding", one, Embedding, "Write Embedding(state_delays, input_delays).")
+        return given
+    return AUTO if isinstance(dictionary, str) and data.embedding.trivial else (data.embedding,)
 
 
 def _check_nothing_chosen_blindly(parts: Parts, outcomes: Sequence[Outcome], searches: Sequence[FormSearch]) -> None:

@@ -52,7 +52,7 @@ def test_the_timing_of_the_input_is_found(ahead, timing):
 
 
 def test_all_looks_start_at_the_same_samples():
-    divided = divide(oscillator(), 0.25, None, None, (1, 10))
+    divided = divide(oscillator(), None, 0.25, None, None, (1, 10))
     deepest = Embedding(5, 5, "k+1")
     newest = [
         divided.embedded(embedding, deepest).windows.states[0][:, 0]
@@ -79,7 +79,7 @@ def test_at_most_so_many_terms():
 
 
 def test_only_what_is_left_open_is_looked_for():
-    divided = divide(oscillator(), 0.25, None, None, (1, 5))
+    divided = divide(oscillator(), None, 0.25, None, None, (1, 5))
     given = States() + Constant()
     plan = planned(divided, given, (Embedding(1, 1),), ("linear", "bilinear"), (1, 5), 0, silent)
     assert plan.looks == ()
@@ -135,6 +135,14 @@ def test_products_reach_back_as_far_as_there_is_room():
     assert affordable_depth(many, Embedding(), 3, joint=False) is None
     assert affordable_depth(many, Embedding(), 2, joint=False) == 0
     assert Family(degree=3).recipe(many, Embedding(), sees_inputs=True) is None
+
+
+def test_a_dictionary_that_grows_too_large_with_delays_is_looked_at_with_fewer():
+    divided = divide(oscillator(), None, 0.25, None, None, (1, 5))
+    cubic = States() + Constant() + Monomials(4, of="states and inputs")
+    plan = planned(divided, cubic, "auto", ("linear", "reprojected"), (1, 5), 0, silent)
+    assert max(one.embedding.state_delays for one in plan.looks if one.form == "reprojected") == 2
+    assert all(one.embedding.state_delays <= 2 for one in plan.plans)
 
 
 def test_few_samples_have_few_kernels():

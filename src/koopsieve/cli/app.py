@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import re
+import signal
 import sys
+import threading
 import warnings
 from typing import Annotated, Any, TextIO
 
@@ -20,6 +24,7 @@ from koopsieve.cli.reproduce import reproduce
 from koopsieve.cli.sift import sift
 from koopsieve.cli.simulate import simulate
 
+_ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|episode|time|dt)=["']?(\w(?:[\w.+-]*\w)?)?["']?(?:…)?""")
 INTERRUPTED = 130  # what shells give for Ctrl-C
 
 app = typer.Typer(
@@ -50,6 +55,7 @@ def options(
 def main() -> None:
     """Run the command line; an error of the user's is one or two lines and exit code 2."""
     warnings.showwarning = _say
+    _prepare()
     arguments = sys.argv[1:]
     debug = "--debug" in arguments  # wherever it stands: people add it at the end of the line that failed
     try:
@@ -66,6 +72,20 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _prepare() -> None:
+    """Let screens without some letters show a mark in their place, and let a request to end clean up first."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            signal.signal(number, _end)
+
+
+def _end(number: int, _: Any) -> None:
+    sys.exit(128 + number)  # runs what removes temporary files
+
+
 def _is_for_users(error: Exception) -> bool:
     return isinstance(error, KoopsieveError | OSError) or hasattr(error, "format_message")
 
@@ -73,7 +93,7 @@ def _is_for_users(error: Exception) -> bool:
 def _words(error: Any) -> str:
     """Return an error in one or two lines; those of the command line parser know which command they are about."""
     if isinstance(error, KoopsieveError):
-        return f"koopsieve: {error}\n"
+        return f"koopsieve: {as_options(str(error))}\n"
     if isinstance(error, OSError):
         place = f"{error.filename}: {error.strerror}." if error.filename and error.strerror else str(error)
         return f"koopsieve: {place}\n"
@@ -81,6 +101,18 @@ def _words(error: Any) -> str:
         return ""
     context = getattr(error, "ctx", None)
     return f"koopsieve: {error.format_message()}\nSee: {context.command_path if context else 'koopsieve'} --help\n"
+
+
+def as_options(message: str) -> str:
+    """Return advice that names arguments of Python with the options of the command line in their place.
+
+    Examples
+    --------
+    >>> as_options('Pass gaps="split" to cut, or resample=0.02, or name the column with time=.')
+    'Pass --gaps split to cut, or --resample 0.02, or name the column with --time.'
+    """
+    message = re.sub(r"\bmax_gap\b(?!=)", "--max-gap", message)
+    return _ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')}{' ' * bool(found[2])}{found[2] or ''}", message)
 
 
 def _say(
@@ -92,7 +124,7 @@ def _say(
     line: str | None = None,
 ) -> None:
     if issubclass(category, KoopsieveWarning):
-        text = f"koopsieve: note: {message}\n"
+        text = f"koopsieve: note: {as_options(str(message))}\n"
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)
     (file or sys.stderr).write(text)

@@ -21,7 +21,7 @@ def example(
 
     Example: koopsieve example --out bench.csv
     """
-    from koopsieve._types import written_whole
+    from koopsieve._written import written_whole
     from koopsieve.systems.bench import SAMPLE_TIME, bench_record
 
     u, y = bench_record(samples, seed=seed)

@@ -11,20 +11,31 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from koopsieve._types import FloatArray
-from koopsieve._words import number
-from koopsieve.model import BilinearModel, LiftedModel, Model, ReprojectedModel
+from koopsieve._types import KoopsieveError
+from koopsieve._words import number, steps
+from koopsieve.cli.prediction_table import write_rows
+from koopsieve.evaluate.spectra import Spectrum
+from koopsieve.model import BilinearModel, LiftedModel, Model
+from koopsieve.model.certificates import Certificate
+from koopsieve.model.spectrum import eigenvalues
+from koopsieve.model.terms import output_terms
+
+_CAPTION = "modulus above 1 grows"
+_ABOUT_RESIDUALS = "; residual: near 0 the eigenvalue is the plant's, near 1 it is not"
 
 
 def inspect(
     model: Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    bands: Annotated[Path | None, typer.Option(help="Also write the half-widths of the bands to a CSV file.")] = None,
 ) -> None:
-    """Show the terms of a saved model, and of a linear one its eigenvalues and condition number.
+    """Show the terms of a saved model, and of a linear or bilinear one its eigenvalues with their residuals.
 
     Example: koopsieve inspect result/model.npz
     """
     loaded = Model.load(model)
+    if bands is not None:
+        _write_bands(loaded, bands)
     if as_json:
         import json
 
@@ -48,6 +59,16 @@ def facts(model: Model) -> dict[str, Any]:
         "history": model.history,
         "sample_time": model.dt,
     }
+    if model.calibration is not None and model.calibration.bands is not None:
+        known |= {"bands": {"steps_ahead": model.calibration.bands.longest}}
+    if (certificate := _certificate(model)) is not None:
+        known |= {
+            "certificate": {
+                "eigenvalues": [[float(v.real), float(v.imag)] for v in certificate.eigenvalues],
+                "residuals": certificate.residuals,
+                "invariance_error": certificate.invariance_error,
+            }
+        }
     if not isinstance(model, LiftedModel):
         return known
     return known | {
@@ -74,26 +95,17 @@ def _show(model: Model) -> None:
             ("condition number of A", number(model.condition_number)),
             ("spectral radius", f"{model.spectral_radius:.6f}"),
         ]
+    if (certificate := _certificate(model)) is not None:
+        lines.append(("largest one-step error of any combination", f"{certificate.invariance_error:.3g}"))
+    if model.calibration is not None and model.calibration.bands is not None:
+        lines.append(("bands", f"up to {steps(model.calibration.bands.longest)} ahead"))
     for name, value in lines:
         head.add_row(name, escape(value))
     console = Console()
     console.print(head)
     console.print(_terms(model))
-    if isinstance(model, LiftedModel):
+    if isinstance(model, LiftedModel | BilinearModel):
         console.print(_eigenvalues(model))
-
-
-def one_step(model: Model) -> tuple[tuple[str, ...], FloatArray]:
-    """Return the regressors and how strongly each acts on the outputs one step ahead, shape (regressors, outputs)."""
-    if isinstance(model, ReprojectedModel):
-        return model.dictionary.regressors, model.coef
-    if isinstance(model, BilinearModel):
-        products = [(model.C @ N).T for N in model.N]
-        names = model.dictionary.bilinear().regressors
-        return names, np.concatenate([(model.C @ model.A).T, (model.C @ model.B).T, *products])
-    if isinstance(model, LiftedModel):
-        return model.dictionary.regressors, np.concatenate([(model.C @ model.A).T, (model.C @ model.B).T])
-    raise TypeError(f"Unknown form {type(model).__name__}.")
 
 
 def _terms(model: Model) -> Table:
@@ -101,21 +113,40 @@ def _terms(model: Model) -> Table:
     table.add_column("name", overflow="fold")
     for output in model.output_names:
         table.add_column(escape(f"→ {output}"), justify="right")
-    names, weights = one_step(model)
-    for name, row in zip(names, weights, strict=True):
+    terms = output_terms(model)
+    for name, row in zip(terms.names, terms.coef, strict=True):
         table.add_row(escape(name), *(f"{value:.4g}" for value in row))
     return table
 
 
-def _eigenvalues(model: LiftedModel) -> Table:
-    table = Table(title="Eigenvalues of A", caption="modulus above 1 grows")
-    for heading in ("eigenvalue", "modulus", "frequency", "time constant"):
+def _write_bands(model: Model, out: Path) -> None:
+    """Write the half-widths of the bands as CSV."""
+    held = None if model.calibration is None else model.calibration.bands
+    if held is None:
+        raise KoopsieveError("The model has no bands. Those that sift writes have, unless nothing was held out.")
+    rows = held.table(model.output_names)
+    write_rows(list(rows[0]), (list(row.values()) for row in rows), out)
+
+
+def _certificate(model: Model) -> Certificate | None:
+    return None if model.calibration is None else model.calibration.certificate
+
+
+def _eigenvalues(model: LiftedModel | BilinearModel) -> Table:
+    """Return the eigenvalues of A with their residuals on the learned data, where these are known."""
+    held = _certificate(model)
+    table = Table(title="Eigenvalues of A", caption=_CAPTION + (_ABOUT_RESIDUALS if held is not None else ""))
+    for heading in ("eigenvalue", "modulus", "frequency", "time constant", *(["residual"] if held else [])):
         table.add_column(heading, justify="right")
-    modes = model.modes
-    for value, frequency, growth in zip(modes.eigenvalues, modes.frequencies, modes.growth_rates, strict=True):
+    found = Spectrum("A", eigenvalues(model.A), None, model.dt)
+    if held is not None:
+        found = Spectrum("A", held.eigenvalues, held.residuals, model.dt)
+    for i, value in enumerate(found.values):
         if value.imag < 0:
             continue  # shown with its conjugate
         sign = f" ± {value.imag:.4f}i" if value.imag else ""
-        decay = "–" if not np.isfinite(growth) or growth >= 0 else f"{-1 / growth:.4g}"
-        table.add_row(f"{value.real:.4f}{sign}", f"{abs(value):.4f}", f"{abs(frequency):.4g}", decay)
+        constant = found.time_constants[i]
+        decay = f"{constant:.4g}" if np.isfinite(constant) and constant > 0 else "–"
+        cells = [f"{value.real:.4f}{sign}", f"{abs(value):.4f}", f"{found.frequencies[i]:.4g}", decay]
+        table.add_row(*cells, *([] if found.residuals is None else [number(found.residuals[i])]))
     return table

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 import typer
+from numpy.lib.stride_tricks import sliding_window_view
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.cli.options import listed
 from koopsieve.cli.prediction_table import (
+    Asked,
     EpisodeColumn,
     Files,
     Gaps,
     Inputs,
+    MaxGap,
     ModelFile,
     Out,
     Row,
     States,
     TimeColumn,
+    place,
+    place_columns,
     read_for,
     write_rows,
 )
 from koopsieve.data import Trajectories, embedded
 from koopsieve.model import Model
+from koopsieve.model.histories import Starts
+from koopsieve.model.prediction import banded, outside, predicted
+from koopsieve.model.rollout import checked_horizons, chunks
 
 
 def predict(
@@ -32,47 +41,135 @@ def predict(
     files: Files,
     horizon: Annotated[int, typer.Option(help="Steps ahead.", min=1)] = 1,
     start: Annotated[int | None, typer.Option(help="Predict 1 … HORIZON steps from this row only.", min=0)] = None,
+    level: Annotated[
+        list[float] | None,
+        typer.Option(help="Also give bands that hold the measured value with this probability; may be repeated."),
+    ] = None,
+    joint: Annotated[
+        bool, typer.Option("--joint", help="Bands that hold all outputs at all steps up to HORIZON together.")
+    ] = False,
     states: States = None,
     inputs: Inputs = None,
     episode: EpisodeColumn = None,
     time: TimeColumn = None,
-    gaps: Gaps = "raise",
+    gaps: Gaps = None,
+    max_gap: MaxGap = None,
     out: Out = None,
 ) -> None:
     """Predict with a saved model, beside what was measured.
 
-    Each line holds the episode, the row of the predicted sample in it (from 0), the steps since the prediction started,
-    then measured and predicted value of every output.
+    Each line holds the episode, the row (from 0) and the time of the predicted sample as the file has them, the steps
+    since the prediction started, then measured and predicted value of every output. With --level follow the lower and
+    the upper bound of the band, and a last column tells whether the prediction rests on something outside the data that
+    the model was learned from (1) or not (0).
 
     For example:
 
     koopsieve predict result/model.npz bench.csv --horizon 20 --out ahead.csv
 
-    koopsieve predict result/model.npz bench.csv --horizon 50 --start 100
+    koopsieve predict result/model.npz bench.csv --horizon 10 --start 100 --level 0.9
     """
     loaded = Model.load(model)
-    data = read_for(loaded, files, listed(states), listed(inputs), episode, time, gaps)
-    rows = _every_start(loaded, data, horizon) if start is None else _from_row(loaded, data, horizon, start)
-    write_rows(loaded, ["episode", "row", "steps"], rows, out)
+    if joint and not level:
+        raise KoopsieveError("--joint says which bands to give. Say of which level, such as --level 0.9.")
+    raw = read_for(loaded, files, Asked(listed(states), listed(inputs), episode, time, gaps, max_gap))
+    data = embedded(raw, loaded.signals.embedding)
+    every = _every_start(loaded, data, horizon) if start is None else _from_row(loaded, data, horizon, start)
+    parts = [_values(loaded, stretch, level or (), joint) for stretch in every]
+    known = level is not None and parts[0].outside is not None
+    header = [*place_columns(data), "steps", *_columns(loaded, level or ()), *(["outside"] if known else [])]
+    write_rows(header, (row for part in parts for row in part.rows(data, known)), out)
+    if words := _flagged(parts):
+        typer.echo(words, err=True)
 
 
-def _every_start(model: Model, raw: Trajectories, horizon: int) -> Iterator[Row]:
-    data, lost = embedded(raw, model.signals.embedding), model.history - 1
-    for episode, first, h, predicted in model.predictions(data, [horizon]):
-        measured = data.states[episode][first + h :][: len(predicted), : len(model.output_names)]
-        for k, (there, here) in enumerate(zip(measured, predicted, strict=True)):
-            yield [episode, first + k + h + lost, h, *np.column_stack([there, here]).ravel().tolist()]
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """Starts of one episode, and which of the steps after them are asked for.
+
+    `first` is the sample of the first start in the episode; `measured` has shape (starts, steps, n_outputs).
+    """
+
+    episode: int
+    first: int
+    steps: tuple[int, ...]
+    given: Starts
+    measured: FloatArray
 
 
-def _from_row(model: Model, raw: Trajectories, horizon: int, start: int) -> Iterator[Row]:
-    data, lost = embedded(raw, model.signals.embedding), model.history - 1
-    x, u, first = data.states[0], data.inputs[0], start - lost
-    if not 0 <= first < len(x) - horizon:
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """What is written of a stretch: columns (starts, steps, columns), and where it lies outside the data."""
+
+    stretch: _Stretch
+    columns: FloatArray
+    outside: BoolArray | None
+
+    def rows(self, data: Trajectories, flagged: bool) -> Iterator[Row]:
+        """Yield the lines, placed as `data` says, with the flag in the last column if it is asked for."""
+        for k, values in enumerate(self.columns):
+            for i, h in enumerate(self.stretch.steps):
+                flag = [int(self.outside[k, i])] if flagged and self.outside is not None else []
+                there = place(data, self.stretch.episode, self.stretch.first + k + h)
+                yield [*there, h, *values[i].tolist(), *flag]
+
+
+def _every_start(model: Model, data: Trajectories, horizon: int) -> Iterator[_Stretch]:
+    """Yield all starts, piece by piece so that the memory does not grow with the record, and their last step."""
+    checked_horizons([horizon], data)
+    numbers = model.carried_size + horizon * (len(model.output_names) + len(model.input_names))
+    for episode, (x, u) in enumerate(zip(data.states, data.inputs, strict=True)):
+        for part in chunks(len(x) - horizon, numbers):
+            along = u[part.start : part.stop + horizon - 1]
+            acting = sliding_window_view(along, horizon, axis=0).transpose(0, 2, 1)
+            measured = x[part.start + horizon : part.stop + horizon, None, : len(model.output_names)]
+            yield _Stretch(episode, part.start, (horizon,), Starts(x[part], acting, False), measured)
+
+
+def _from_row(model: Model, data: Trajectories, horizon: int, start: int) -> Iterator[_Stretch]:
+    """Yield one start, given by its row in the file, with all steps after it."""
+    rows = [source.first_row or 0 for source in data.provenance.sources]
+    allowed = [(row, row + len(x) - horizon - 1) for row, x in zip(rows, data.states, strict=True)]
+    episode = next((i for i, (least, most) in enumerate(allowed) if least <= start <= most), None)
+    if episode is None:
+        expected = " or ".join(f"{least} to {most}" for least, most in allowed if least <= most) or "a shorter horizon"
         raise KoopsieveError(
-            f"--start must leave {lost} rows before it for the delays and {horizon} after it. Expected {lost} to "
-            f"{len(x) - horizon - 1 + lost}, got {start}."
+            f"--start must leave {model.history - 1} rows before it for the delays and {horizon} after it. Expected "
+            f"{expected}, got {start}."
         )
-    steps = model.steps(model.start(x[first][None]), (u[first + j][None] for j in range(horizon)))
-    for k, carried in enumerate(steps, start=1):
-        pair = [x[first + k, : len(model.output_names)], model.read(carried)[0]]
-        yield [0, start + k, k, *np.column_stack(pair).ravel().tolist()]
+    x, u, first = data.states[episode], data.inputs[episode], start - rows[episode]
+    ahead = np.arange(horizon)
+    given, measured = Starts(x[first][None], u[first + ahead][None], False), x[first + 1 + ahead][None]
+    yield _Stretch(episode, first, tuple(range(1, horizon + 1)), given, measured[..., : len(model.output_names)])
+
+
+def _values(model: Model, stretch: _Stretch, levels: Sequence[float], joint: bool) -> _Values:
+    """Return measured and predicted values, bands and flags of a stretch."""
+    at, mean = np.array(stretch.steps) - 1, predicted(model, stretch.given)
+    flags, bounds = outside(model, stretch.given, mean), []
+    if levels:
+        found = banded(model, stretch.given, mean, list(levels), joint)
+        bounds = [side[i][:, at] for i in range(len(levels)) for side in (found.lower, found.upper)]
+    columns = np.stack([stretch.measured, mean[:, at], *bounds], axis=-1)
+    return _Values(stretch, columns.reshape(*columns.shape[:2], -1), None if flags is None else flags[:, at])
+
+
+def _columns(model: Model, levels: Sequence[float]) -> list[str]:
+    """Return the names of the columns of all outputs; bounds name their level where there are several."""
+    ends = ["", "_predicted"]
+    for level in levels:
+        of = f"_{level:g}" if len(levels) > 1 else ""
+        ends += [f"_lower{of}", f"_upper{of}"]
+    return [name + end for name in model.output_names for end in ends]
+
+
+def _flagged(parts: Sequence[_Values]) -> str:
+    """Say how many predictions lie outside the data; nothing if none does or it is not known."""
+    flags = [part.outside for part in parts if part.outside is not None]
+    count, total = sum(int(one.sum()) for one in flags), sum(one.size for one in flags)
+    if not count:
+        return ""
+    return (
+        f"{count} of {total} predictions rest on a start, an input or an earlier prediction outside the data that the "
+        "model was learned from. Bands promise nothing there."
+    )

@@ -6,14 +6,18 @@ import csv
 import io
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
+from koopsieve._words import safe_cell
+from koopsieve._written import encoded, written_whole
+from koopsieve.cli.settings import checked_gaps
 from koopsieve.data import Trajectories
+from koopsieve.data.reading.reading import INTERPOLATE, Reading
 from koopsieve.model import Model
 
 Row = list[Any]
@@ -25,21 +29,39 @@ States = Annotated[
     list[str] | None, typer.Option("--states", "-y", help="Names of the outputs in the file, if they differ.")
 ]
 Inputs = Annotated[list[str] | None, typer.Option("--inputs", "-u", help="The same for the inputs.")]
-EpisodeColumn = Annotated[str | None, typer.Option(help="Column that tells episodes apart.")]
-TimeColumn = Annotated[str | None, typer.Option(help="Column of times.")]
-Gaps = Annotated[str, typer.Option(help="raise or split, as for sift.")]
+_AS_LEARNED = "as for sift; by default as the model's own data were read"
+EpisodeColumn = Annotated[str | None, typer.Option(help=f"Column that tells episodes apart, {_AS_LEARNED}.")]
+TimeColumn = Annotated[str | None, typer.Option(help=f"Column of times, {_AS_LEARNED}; '' for none.")]
+Gaps = Annotated[str | None, typer.Option(help=f"refuse, split or interpolate, {_AS_LEARNED}.")]
+MaxGap = Annotated[int | None, typer.Option(help="The longest hole to interpolate, in samples.", min=1)]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="CSV file; without it, standard output.")]
 
 
-def read_for(
-    model: Model,
-    files: Sequence[str],
-    states: Sequence[str] | None,
-    inputs: Sequence[str] | None,
-    episode: str | None,
-    time: str | None,
-    gaps: str,
-) -> Trajectories:
+@dataclass(frozen=True)
+class Asked:
+    """How to read the measurements, as far as the command line says it; the model remembers the rest."""
+
+    states: Sequence[str] | None = None
+    inputs: Sequence[str] | None = None
+    episode: str | None = None
+    time: str | None = None
+    gaps: str | None = None
+    max_gap: int | None = None
+
+    def over(self, known: Reading) -> Reading:
+        """Return how the model's data were read, with what was said here in its place; empty text means no column."""
+        gaps = known.gaps if self.gaps is None else checked_gaps(self.gaps)
+        max_gap = known.max_gap if self.max_gap is None else self.max_gap
+        return replace(
+            known,
+            episode=known.episode if self.episode is None else self.episode or None,
+            time=known.time if self.time is None else self.time or None,
+            gaps=gaps,
+            max_gap=max_gap if gaps == INTERPOLATE else None,
+        )
+
+
+def read_for(model: Model, files: Sequence[str], asked: Asked) -> Trajectories:
     """Return measurements under the model's names; columns are taken in the order they were named.
 
     Raises
@@ -48,14 +70,17 @@ def read_for(
         If they cannot be read, or were not sampled as the model's data were.
     """
     signals = model.signals
+    reading = asked.over(signals.reading or Reading())
     raw = Trajectories.from_file(
         files,
-        states or signals.outputs,
-        inputs or signals.inputs,
-        episode=episode,
-        time=time,
-        dt=None if time is not None else signals.dt,
-        gaps=gaps,
+        asked.states or signals.outputs,
+        asked.inputs or signals.inputs,
+        episode=reading.episode,
+        time=reading.time,
+        dt=None if reading.time is not None else signals.dt,
+        gaps=reading.gaps,
+        max_gap=reading.max_gap,
+        resample=None if reading.time is None else reading.resample,
     )
     if (raw.n_states, raw.n_inputs) != (len(signals.outputs), len(signals.inputs)):
         raise KoopsieveError(
@@ -67,16 +92,30 @@ def read_for(
     return replace(raw, signals=named)
 
 
-def write_rows(model: Model, header: Sequence[str], rows: Iterable[Row], out: Path | None) -> None:
-    """Write episode, row and further columns, then measured and predicted value of every output."""
+def place_columns(data: Trajectories) -> list[str]:
+    """Return the names of the columns that place a sample in its file: those of the file, as far as it has them."""
+    reading = data.signals.reading or Reading()
+    time = [reading.time] if reading.time is not None else []
+    return [reading.episode or "episode", "row", *time]
+
+
+def place(data: Trajectories, episode: int, sample: int) -> Row:
+    """Return the episode's own name, the row in the file (empty where samples no longer are rows), and the time."""
+    source = data.provenance.sources[episode]
+    row = "" if source.first_row is None else source.first_row + sample
+    stamps = [] if source.times is None else [source.clock.text(source.times[sample])]
+    return [source.label if source.name is None else source.name, row, *stamps]
+
+
+def write_rows(header: Sequence[str], rows: Iterable[Row], out: Path | None) -> None:
+    """Write lines under their header, to a file or to standard output."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    pairs = [(name, f"{name}_predicted") for name in model.output_names]
-    writer.writerow([*header, *(name for pair in pairs for name in pair)])
-    writer.writerows(rows)
+    writer.writerow(map(safe_cell, header))
+    writer.writerows([safe_cell(value) for value in row] for row in rows)
     if out is None:
         sys.stdout.write(text.getvalue())
         return
     with written_whole(out) as stream:
-        stream.write(text.getvalue().encode())
+        stream.write(encoded(text.getvalue()))
     typer.echo(f"Written to {out}", err=True)

@@ -10,9 +10,10 @@ import typer
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.command import to_command
 from koopsieve.cli.methods import METHODS, shown
+from koopsieve.cli.reading import read
 from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result
-from koopsieve.data import Embedding, Trajectories
+from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
 from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS
 from koopsieve.execution import DaskExecutor, Executor
@@ -46,6 +47,7 @@ def run_and_write(settings: Settings, as_json: bool) -> None:
         typer.echo(json.dumps(plain({**summarise(result), **more}), indent=2, ensure_ascii=False))
         return
     show_result(result, _title(settings))
+    typer.echo(result.provenance.describe())
     for remark in result.remarks:
         typer.echo(remark)
     typer.echo(told if settings.test else f"{told} Judge on another file with --test.")
@@ -67,6 +69,7 @@ def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
         validation=settings.validation,
         test=read(settings, settings.test) if settings.test else settings.holdout,
         threshold=settings.threshold,
+        level=settings.level,
         compare={shown(name): METHODS[name] for name in settings.compare},
         seed=settings.seed,
         executor=executor,
@@ -74,32 +77,7 @@ def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
     )
 
 
-def read(settings: Settings, files: tuple[str, ...]) -> Trajectories:
-    """Return the trajectories in files.
-
-    Raises
-    ------
-    KoopsieveError
-        If they cannot be used, or the sample time that was given contradicts the column of times.
-    """
-    data = Trajectories.from_file(
-        files,
-        settings.states,
-        settings.inputs,
-        episode=settings.episode,
-        time=settings.time,
-        dt=None if settings.time is not None else settings.dt,
-        gaps=settings.gaps,
-    )
-    if settings.time is not None and settings.dt is not None and abs(data.dt / settings.dt - 1) > 1e-3:
-        raise KoopsieveError(
-            f"--dt says {settings.dt:g}, but the times in column {settings.time!r} are {data.dt:g} apart. "
-            "Leave one of the two out."
-        )
-    return data
-
-
-def delays(settings: Settings, data: Trajectories) -> list[Embedding] | str:
+def delays(settings: Settings, data: Trajectories | Stream) -> list[Embedding] | str:
     """Return the delays to choose from: those asked for, with the timing of the inputs asked for or with both.
 
     Raises
@@ -118,7 +96,7 @@ def delays(settings: Settings, data: Trajectories) -> list[Embedding] | str:
     return [Embedding(settings.delays, past, timing) for timing in timings]
 
 
-def recipe(settings: Settings, data: Trajectories) -> Block | str:
+def recipe(settings: Settings, data: Trajectories | Stream) -> Block | str:
     """Return the dictionary's recipe: states, a constant, products, kernels on standardised states; or "auto".
 
     Products hold inputs too, unless the model is to be linear in them.

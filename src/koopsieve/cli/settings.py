@@ -15,6 +15,7 @@ from typing import Any
 
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.methods import METHODS
+from koopsieve.data.reading.reading import GAPS, REFUSE
 
 
 def texts(value: Any) -> tuple[str, ...]:
@@ -37,6 +38,13 @@ def whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError("a whole number, 0 or more")
     return value
+
+
+def count(value: Any) -> int:
+    """Return a whole number from 1."""
+    if whole(value) < 1:
+        raise TypeError("a whole number, 1 or more")
+    return int(value)
 
 
 def whole_or_auto(value: Any) -> int | str:
@@ -83,6 +91,13 @@ def one_of(*choices: str) -> Callable[[Any], str]:
     return check
 
 
+def checked_gaps(value: str) -> str:
+    """Return what is done about missing samples, as the rest of the package calls it."""
+    if value not in ("refuse", *GAPS):
+        raise KoopsieveError(f"--gaps must be one of refuse, split, interpolate. Got {value!r}.")
+    return REFUSE if value == "refuse" else value
+
+
 def some_of(*choices: str) -> Callable[[Any], tuple[str, ...]]:
     """Return a check that lets only lists of `choices` pass."""
 
@@ -125,7 +140,18 @@ class Settings:
     time: str | None = _setting(text, None, str, "Column of times; gives the sample time.", DATA)
     dt: float | None = _setting(positive, None, float, "Sample time, without a time column.", DATA)
     gaps: str = _setting(
-        one_of("raise", "split"), "raise", str, "Missing samples: raise refuses them, split cuts there.", DATA
+        one_of("refuse", "split", "interpolate", "raise"),
+        "refuse",
+        str,
+        "Missing samples: refuse them, split the record there, or interpolate holes of up to --max-gap.",
+        DATA,
+    )
+    max_gap: int | None = _setting(count, None, int, "Longest hole to interpolate, in samples.", DATA)
+    resample: float | None = _setting(
+        positive, None, float, "New sample time, for times that jitter and columns of several rates.", DATA
+    )
+    stream: str = _setting(
+        one_of("auto", "yes", "no"), "auto", str, "Read Parquet files piece by piece; auto: if they are large.", DATA
     )
     delays: int | str = _setting(
         whole_or_auto, "auto", str, "Past samples of outputs and inputs to add; auto finds how many.", DICTIONARY
@@ -162,6 +188,7 @@ class Settings:
         positive, 300.0, float, "Seconds after which no further search begins, where there are several.", JUDGING
     )
     threshold: float = _setting(share, 0.1, float, "Probability from which a dependency counts.", JUDGING)
+    level: float = _setting(share, 0.9, float, "Share of the measurements that bands should hold.", JUDGING)
     compare: tuple[str, ...] = _setting(
         some_of(*METHODS), (), str, f"Further methods to show beside: {', '.join(METHODS)}.", JUDGING, split=True
     )
@@ -210,8 +237,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 def gather(config: Path | None, flags: Mapping[str, Any]) -> Settings:
     """Return the defaults, overridden by the file, overridden by those flags that were given."""
     settings = Settings() if config is None else Settings().updated(read_toml(config), str(config))
-    given = {key: value for key, value in flags.items() if value is not None and value != []}
+    given = {key: value for key, value in flags.items() if value is not None and not _is_empty(value)}
     return settings.updated(given, "the command line").complete()
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, list) and not value
 
 
 def to_toml(settings: Settings) -> str:

@@ -8,15 +8,19 @@ import numpy as np
 
 from koopsieve.cli.options import listed
 from koopsieve.cli.prediction_table import (
+    Asked,
     EpisodeColumn,
     Files,
     Gaps,
     Inputs,
+    MaxGap,
     ModelFile,
     Out,
     Row,
     States,
     TimeColumn,
+    place,
+    place_columns,
     read_for,
     write_rows,
 )
@@ -32,25 +36,28 @@ def simulate(
     inputs: Inputs = None,
     episode: EpisodeColumn = None,
     time: TimeColumn = None,
-    gaps: Gaps = "raise",
+    gaps: Gaps = None,
+    max_gap: MaxGap = None,
     out: Out = None,
 ) -> None:
     """Run a saved model along whole records: it sees the first rows and the inputs, and nothing else.
 
-    Each line holds the episode, the row in it (from 0), then measured and simulated value of every output.
+    Each line holds the episode, the row (from 0) and the time as the file has them, then measured and simulated value
+    of every output.
 
     For example:
 
     koopsieve simulate result/model.npz bench.csv --out run.csv
     """
     loaded = Model.load(model)
-    data = read_for(loaded, files, listed(states), listed(inputs), episode, time, gaps)
-    write_rows(loaded, ["episode", "row"], _rows(loaded, data), out)
+    raw = read_for(loaded, files, Asked(listed(states), listed(inputs), episode, time, gaps, max_gap))
+    data = embedded(raw, loaded.signals.embedding)
+    columns = [column for name in loaded.output_names for column in (name, f"{name}_predicted")]
+    write_rows([*place_columns(data), *columns], _rows(loaded, data), out)
 
 
-def _rows(model: Model, raw: Trajectories) -> Iterator[Row]:
-    data = embedded(raw, model.signals.embedding)
+def _rows(model: Model, data: Trajectories) -> Iterator[Row]:
     for episode, (x, u) in enumerate(zip(data.states, data.inputs, strict=True)):
         for k, here in enumerate(free_run(model, x[0], u), start=1):
             pair = [x[k, : len(here)], here]
-            yield [episode, k + model.history - 1, *np.column_stack(pair).ravel().tolist()]
+            yield [*place(data, episode, k), *np.column_stack(pair).ravel().tolist()]

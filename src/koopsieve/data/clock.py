@@ -26,6 +26,8 @@ class Clock:
         What is subtracted from all but plain numbers, so that none of their digits is lost.
     unit : {"s", "ms", "us", "ns"}, optional
         What one count of dates and durations is. Numbers and counts keep the unit they have.
+    zoned : bool
+        Whether dates have a time zone; they are told in UTC then.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Clock:
     kind: str = "numbers"
     origin: int = 0
     unit: str | None = None
+    zoned: bool = False
 
     def stamps(self, times: FloatArray) -> Stamps:
         """Return times as the source told them."""
@@ -49,13 +52,23 @@ class Clock:
             return counts
         return counts.astype(f"{'datetime64' if self.kind == 'dates' else 'timedelta64'}[{self.unit}]")
 
+    def text(self, time: float) -> str | float | int:
+        """Return one time as a file would hold it: a number, or a date or duration as text."""
+        stamp = self.stamps(np.array([time]))[0]
+        if self.kind == "dates":
+            return f"{stamp}{'Z' if self.zoned else ''}"
+        if self.kind == "durations":
+            return _duration(int(stamp.astype(f"timedelta64[{self.unit}]").astype(np.int64)), self.unit or "s")
+        found: float | int = stamp.item()
+        return found
+
     def finer(self, step: float) -> tuple[Clock, float]:
         """Return a clock that can tell times `step` apart, and what to add to times on it."""
         if self.kind == "counts" and not float(step).is_integer():
             return Clock(), float(self.origin)
         if self.unit is None:
             return self, 0.0
-        return Clock(self.kind, self.origin * round(seconds_per_count(self.unit) / _UNITS["ns"]), "ns"), 0.0
+        return Clock(self.kind, self.origin * round(seconds_per_count(self.unit) / _UNITS["ns"]), "ns", self.zoned), 0.0
 
 
 PLAIN_NUMBERS = Clock()
@@ -64,3 +77,17 @@ PLAIN_NUMBERS = Clock()
 def seconds_per_count(unit: str | None) -> float:
     """Return what counts of a unit are multiplied by; one where they have none."""
     return 1.0 if unit is None else _UNITS[unit]
+
+
+def _duration(count: int, unit: str) -> str:
+    """Return a duration as [−]hours:minutes:seconds, with as many digits as the unit has.
+
+    Examples
+    --------
+    >>> _duration(3_723_050, "ms"), _duration(-5, "s")
+    ('01:02:03.050', '-00:00:05')
+    """
+    digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[unit]
+    whole, rest = divmod(abs(count), 10**digits)
+    clock = f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+    return f"{'-' if count < 0 else ''}{clock}{f'.{rest:0{digits}d}' if digits else ''}"

@@ -11,7 +11,7 @@ from typing import SupportsIndex, TypeVar
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, require_kind
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.provenance import Counts
 from koopsieve.data.stream import Stream
@@ -58,6 +58,7 @@ def embed_delays(
            [3., 2., 4., 1.],
            [4., 3., 9., 4.]])
     """
+    require_recorded(trajectories)
     embedding = Embedding(states, inputs, inputs_at)  # type: ignore[arg-type]
     _check_embeddable(trajectories, embedding)
     return embedded(trajectories, embedding)
@@ -65,12 +66,14 @@ def embed_delays(
 
 def embedded(data: Data, embedding: Embedding) -> Data:
     """Return the data with delays as `embedding` says; data that already have these delays as they are."""
+    require_recorded(data)
+    require_kind("delays as an Embedding", embedding, Embedding, "Write delays=Embedding(2, 2).")
     if data.embedding == embedding:
         return data
     _check_embeddable(data, embedding)
     if isinstance(data, Stream):
         return data.embedded(embedding)
-    kept = _long_enough(data, embedding)
+    kept = long_enough(data, embedding)
     states, inputs = zip(*map(embedding.embed, kept.states, kept.inputs), strict=True)
     ends = [len(x) - embedding.ahead for x in kept.states]
     sources = [source.cut(embedding.lost, end) for source, end in zip(kept.provenance.sources, ends, strict=True)]
@@ -81,6 +84,11 @@ def embedded(data: Data, embedding: Embedding) -> Data:
         signals=kept.signals.embedded(embedding),
         provenance=kept.provenance.only(sources),
     )
+
+
+def require_recorded(data: object, what: str = "Trajectories or a Stream") -> None:
+    """Refuse arrays and other things where measured data are expected."""
+    require_kind(what, data, (Trajectories, Stream), "Build them with Trajectories.from_arrays(states, inputs).")
 
 
 def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None:
@@ -96,7 +104,7 @@ def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None
         )
 
 
-def _long_enough(data: Trajectories, embedding: Embedding) -> Trajectories:
+def long_enough(data: Trajectories, embedding: Embedding) -> Trajectories:
     """Return the episodes that delays leave a transition of, and warn of those that they do not."""
     needed = embedding.lost + embedding.ahead + 2
     short = [i for i, x in enumerate(data.states) if len(x) < needed]
@@ -115,4 +123,5 @@ def _long_enough(data: Trajectories, embedding: Embedding) -> Trajectories:
         f"{data.n_samples}: {listed}{more}."
     )
     kept = data.subset(np.setdiff1d(np.arange(len(data)), short))
-    return replace(kept, provenance=kept.provenance.then(Counts(rows_dropped=lost)))
+    note = f"{len(short)} episode{'s'[: len(short) != 1]} too short for {embedding.lost} delays left out."
+    return replace(kept, provenance=kept.provenance.then(Counts(rows_dropped=lost, notes=(note,))))

@@ -24,6 +24,8 @@ class Episode:
     ----------
     label : str
         How to call it in a message.
+    name : number or text, optional
+        What the source itself calls it: the value in the column that tells episodes apart, or the file.
     states : array, shape (T, n)
     inputs : array, shape (T-1, l)
     times : array, shape (T,), optional
@@ -42,6 +44,7 @@ class Episode:
     broken: BoolArray | None = None
     first_row: int | None = 0
     clock: Clock = PLAIN_NUMBERS
+    name: Any = None
 
 
 def as_matrix(values: Any, what: str, label: str) -> FloatArray:
@@ -69,6 +72,7 @@ def make_episode(
     times: FloatArray | None = None,
     first_row: int = 0,
     clock: Clock = PLAIN_NUMBERS,
+    name: Any = None,
 ) -> Episode:
     """Return the checked episode; the last row of inputs as long as the states is dropped, as nothing follows it."""
     x = as_matrix(states, "states", label)
@@ -85,7 +89,7 @@ def make_episode(
             f"inputs must have one row fewer than states. Expected {(len(x) - 1, u.shape[1])}, got {u.shape}. "
             f"This is {label}, whose states have shape {x.shape}."
         )
-    return Episode(label, x, u[: len(x) - 1], times, first_row=first_row, clock=clock)
+    return Episode(label, x, u[: len(x) - 1], times, first_row=first_row, clock=clock, name=name)
 
 
 def episodes_from_arrays(states: Any, inputs: Any = None) -> list[Episode]:

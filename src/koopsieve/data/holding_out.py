@@ -17,7 +17,7 @@ import numpy as np
 from koopsieve._types import KoopsieveError
 from koopsieve.data.parts import check_fraction, cut_within
 from koopsieve.data.stream import Stream
-from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable
+from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable, WholeEpisode
 from koopsieve.data.streaming.places import Places
 from koopsieve.data.trajectories import Trajectories
 
@@ -97,6 +97,13 @@ def _hold_out_stretches(data: Trajectories, share: float, longest: int) -> tuple
 
 
 def _hold_out_stream(data: Stream, share: float, longest: int) -> tuple[Stream, Stream]:
+    """Hold out whole episodes, as of trajectories, where the stream knows them, and otherwise parts of it."""
+    episodes = data.origin.episodes() or ()
+    if len(episodes) * share >= 1:
+        chosen = set(spread_choice([one.rows - 1 for one in episodes], share))
+        both = [tuple(one for i, one in enumerate(episodes) if (i in chosen) == side) for side in (False, True)]
+        origins = [Several(tuple(one.part for one in side), side) for side in both]
+        return replace(data, origin=origins[0]), replace(data, origin=origins[1])
     reach = WINDOWS_PER_STRETCH * (longest + data.embedding.lost + 1)
     count = STREAM_PARTS if data.n_samples is None else int(np.clip(data.n_samples // reach, 1, STREAM_PARTS))
     parts = list(data.origin.parts(count, 0))
@@ -113,10 +120,22 @@ def _hold_out_stream(data: Stream, share: float, longest: int) -> tuple[Stream, 
 
 @dataclass(frozen=True, eq=False)
 class Several:
-    """Parts of an origin, one after the other; what lies between them belongs to somebody else."""
+    """Parts of an origin, one after the other; what lies between them belongs to somebody else.
+
+    `known` are the same parts with their lengths, where each is a whole episode.
+    """
 
     readables: tuple[Readable, ...]
-    n_samples: None = None
+    known: tuple[WholeEpisode, ...] = ()
+
+    @property
+    def n_samples(self) -> int | None:
+        """Number of samples, if the lengths of the parts are known."""
+        return sum(one.rows for one in self.known) if self.known else None
+
+    def episodes(self) -> Sequence[WholeEpisode] | None:
+        """Return the parts, if they are whole episodes."""
+        return self.known or None
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the pieces of all parts."""
@@ -138,6 +157,9 @@ class Stretches:
     period: int
     held: bool
     n_samples: None = None
+
+    def episodes(self) -> None:
+        """Return nothing: stretches are no whole episodes."""
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the stretches of this side, each as a piece of its own."""
@@ -170,7 +192,12 @@ def in_memory(data: Trajectories | Stream, numbers: int) -> Trajectories | Strea
         return data
     if data.n_samples * (data.n_states + data.n_inputs) > numbers:
         return data
-    episodes = [_gathered(list(piece)) for piece in data.pieces(data.n_samples)]
+    return _read_whole(data)
+
+
+def _read_whole(data: Stream) -> Trajectories | Stream:
+    """Return a stream of a known number of samples as trajectories, or as it is if it holds no transition."""
+    episodes = [_gathered(blocks) for piece in data.pieces(data.n_samples or 1) if (blocks := list(piece))]
     long_enough = [block for block in episodes if len(block.states) > 1]
     return _trajectories(long_enough, data) if long_enough else data
 
@@ -187,6 +214,8 @@ def sample(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) 
         Length of the stretches that a stream is sampled in, at least; drawn evenly over the stream.
     seed : int
     """
+    if isinstance(data, Stream) and data.n_samples is not None and data.n_samples <= rows:
+        data = _read_whole(data)
     if isinstance(data, Trajectories):
         return data
     rng, room = np.random.default_rng(seed), max(1, rows // stretch)

@@ -27,12 +27,15 @@ class Source:
         When its samples were taken, if the source says it.
     clock : Clock
         How the source tells time.
+    name : number or text, optional
+        What the source itself calls the episode: the value in its column of episodes, or the file.
     """
 
     label: str
     first_row: int | None = 0
     times: FloatArray | None = None
     clock: Clock = PLAIN_NUMBERS
+    name: Any = None
 
     @property
     def stamps(self) -> Stamps | None:
@@ -115,6 +118,13 @@ class Provenance:
         notes = tuple(dict.fromkeys(note for step in self.steps for note in step.notes))
         return Counts(**{name: sum(getattr(step, name) for step in self.steps) for name in numbers}, notes=notes)
 
+    @property
+    def changed(self) -> bool:
+        """Whether anything was done to the data, or found, beside reading them."""
+        total = self.total
+        counts = (total.rows_inserted, total.values_filled, total.samples_resampled, total.rows_dropped)
+        return any(counts) or bool(total.notes)
+
     def only(self, sources: Sequence[Source]) -> Provenance:
         """Return the same steps for some of the episodes, or for stretches of them."""
         return replace(self, sources=tuple(sources))
@@ -137,7 +147,8 @@ class Provenance:
         '30 rows in 2 episodes were read.'
         """
         total = self.total
-        said = [f"{total.rows_read} rows in {total.episodes_read} episode{'s'[: total.episodes_read != 1]} were read"]
+        episodes = f" in {total.episodes_read} episode{'s'[: total.episodes_read != 1]}" if total.episodes_read else ""
+        said = [f"{total.rows_read} rows{episodes} were read"]
         if total.samples_resampled:
             said.append(f"resampled to {total.samples_resampled} samples on an even clock")
         if total.rows_inserted:
@@ -146,6 +157,6 @@ class Provenance:
             said.append(f"{total.values_filled} missing values were filled in")
         if total.rows_dropped:
             said.append(f"{total.rows_dropped} samples were left out")
-        if len(self.sources) != total.episodes_read:
+        if self.sources and len(self.sources) != total.episodes_read:
             said.append(f"{len(self.sources)} episodes are left")
         return " ".join([f"{', '.join(said)}.", *total.notes])

@@ -15,6 +15,7 @@ import numpy as np
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data.embedding import Embedding
+from koopsieve.data.reading.reading import Reading
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,15 @@ class Signals:
         Sample time.
     embedding : Embedding
         How the state is made of them; by default the state is the outputs.
+    reading : Reading, optional
+        How the data were read from a frame or file; signals that differ in it only are the same.
     """
 
     outputs: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     dt: float = 1.0
     embedding: Embedding = field(default_factory=Embedding)
+    reading: Reading | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_names(self.outputs, self.inputs)
@@ -79,7 +83,8 @@ class Signals:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for files."""
-        return {"outputs": self.outputs, "inputs": self.inputs, "dt": self.dt, "embedding": self.embedding.to_dict()}
+        known = {"outputs": self.outputs, "inputs": self.inputs, "dt": self.dt, "embedding": self.embedding.to_dict()}
+        return known if self.reading is None else {**known, "reading": self.reading.to_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Signals:
@@ -87,13 +92,24 @@ class Signals:
         outputs, inputs = values["outputs"], values["inputs"]
         if not isinstance(outputs, list | tuple) or not isinstance(inputs, list | tuple):
             raise KoopsieveError(f"outputs and inputs must be lists of names. Got {outputs!r} and {inputs!r}.")
-        return cls(tuple(outputs), tuple(inputs), values["dt"], Embedding(**values["embedding"]))
+        reading = values.get("reading")
+        return cls(
+            tuple(outputs),
+            tuple(inputs),
+            values["dt"],
+            Embedding(**values["embedding"]),
+            None if reading is None else Reading.from_dict(reading),
+        )
 
 
 def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
     """Refuse a sample time that is not a positive number."""
-    if isinstance(dt, bool) or not isinstance(dt, Real) or not 0 < float(dt) < np.inf:
-        raise KoopsieveError(f"{what} must be a positive number. Got {dt!r}.")
+    try:
+        fine = not isinstance(dt, bool) and isinstance(dt, Real) and 0 < float(dt) < np.inf
+    except OverflowError:
+        fine = False
+    if not fine:
+        raise KoopsieveError(f"{what} must be a positive number. Got {str(dt)[:80]}.")
 
 
 class Measured:

@@ -14,6 +14,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
+from koopsieve.data.reading.reading import Reading
 from koopsieve.data.reading.tables import Columns
 from koopsieve.data.recorded import Recorded
 from koopsieve.data.signals import Signals, check_dt, complete_names
@@ -123,7 +124,8 @@ class Stream(Recorded):
         columns = Columns.named(states, inputs, episode, time)
         check_dt(1.0 if dt is None else dt)
         origin = parquet_tables(files, columns, dt)
-        return cls._checked(origin, Signals(columns.states, columns.inputs, origin.dt))
+        signals = Signals(columns.states, columns.inputs, origin.dt, reading=Reading(episode, time))
+        return cls._checked(origin, signals)
 
     @classmethod
     def from_dask(
@@ -179,8 +181,12 @@ class Stream(Recorded):
                 "chunks must be readable more than once. Got an iterator, which is used up after one pass: pass the "
                 "function that makes it (for example the generator function itself, without calling it), or a list."
             )
-        again = chunks if callable(chunks) else chunks.__iter__
-        first = next(iter(again()), None)
+        again = chunks if callable(chunks) else chunks.__iter__ if isinstance(chunks, Sequence) else None
+        if again is None or isinstance(chunks, str | bytes | type):
+            raise KoopsieveError(
+                f"chunks must be a function that returns an iterator, or a list. Got {str(chunks)[:80]}."
+            )
+        first = next(iter(_called(again)), None)
         if first is None:
             raise KoopsieveError("There are no chunks. Expected at least one (episode, states).")
         _, x, u = as_chunk(first)
@@ -229,6 +235,17 @@ class Stream(Recorded):
     def _counts(self) -> dict[str, str]:
         """Return how many samples there are, as it is shown."""
         return {"samples": "not known yet" if self.n_samples is None else str(self.n_samples)}
+
+
+def _called(chunks: Callable[[], Iterable[Any]]) -> Iterable[Any]:
+    """Return what a function gives, or say that it is no iterable."""
+    try:
+        given = chunks()
+    except TypeError as error:
+        raise KoopsieveError(f"chunks must be callable without arguments. {error}.") from error
+    if not isinstance(given, Iterable):
+        raise KoopsieveError(f"chunks must return an iterator of chunks. Got {type(given).__name__}.")
+    return given
 
 
 def _check_shapes(states: Sequence[tuple[int, ...]], inputs: Sequence[tuple[int, ...]]) -> None:

@@ -20,6 +20,7 @@ from koopsieve.data.parts import between, check_fraction, cut_between, cut_withi
 from koopsieve.data.provenance import Provenance
 from koopsieve.data.reading.files import AnyPath, tables_from_files
 from koopsieve.data.reading.frames import tables_from_frames
+from koopsieve.data.reading.reading import Reading
 from koopsieve.data.reading.tables import Columns, Loaded, episodes_from_tables
 from koopsieve.data.recorded import Recorded
 from koopsieve.data.repair.repair import Repair, repaired
@@ -193,7 +194,9 @@ class Trajectories(Recorded):
     @classmethod
     def _from_tables(cls, loaded: Sequence[Loaded], dt: float | None, repair: Repair) -> Trajectories:
         notes = tuple(note for one in loaded for note in one.notes)
-        return cls._from_episodes(episodes_from_tables(loaded), loaded[0].columns.samples, dt, repair, notes)
+        columns = loaded[0].columns
+        reading = Reading(columns.episode, columns.time, repair.gaps, repair.max_gap, repair.resample)
+        return cls._from_episodes(episodes_from_tables(loaded), columns.samples, dt, repair, notes, reading)
 
     @classmethod
     def _from_episodes(
@@ -203,13 +206,14 @@ class Trajectories(Recorded):
         dt: float | None,
         repair: Repair,
         notes: tuple[str, ...] = (),
+        reading: Reading | None = None,
     ) -> Trajectories:
         check_names(*names)
         found = repaired(episodes, names, dt, repair, notes)
         trajectories = cls(
             states=tuple(piece.states for piece in found.episodes),
             inputs=tuple(piece.inputs for piece in found.episodes),
-            signals=Signals(*names, found.dt),
+            signals=Signals(*names, found.dt, reading=reading),
             provenance=found.provenance,
         )
         warn_of_oddities(trajectories.states, trajectories.inputs, names)

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, magnitude
+from koopsieve._types import FloatArray, KoopsieveError, magnitude, real_array, whole_number
 from koopsieve.dictionary.observables import frozen
 from koopsieve.dictionary.points import Points
 
@@ -50,9 +50,9 @@ def find_centers(centers: int | ArrayLike, points: Points, scale: FloatArray, rn
         If there are fewer distinct samples than centres, or the centres have the wrong number of columns.
     """
     n = len(points.names)
-    if isinstance(centers, (int, np.integer)):
-        return frozen(_cluster(int(centers), points, scale, rng))
-    given = np.asarray(centers, dtype=float)
+    if np.ndim(centers) == 0:
+        return frozen(_cluster(whole_number("centers", centers, 1), points, scale, rng))
+    given = real_array("centers", centers)
     if given.ndim != 2 or given.shape[1] != n or not len(given) or not np.isfinite(given).all():
         raise KoopsieveError(f"centers must be finite, one row per centre. Expected (k, {n}), got {given.shape}.")
     return frozen(given / scale)

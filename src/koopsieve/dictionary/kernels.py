@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers
 from koopsieve.dictionary.centers import coordinate_scale, find_centers, median_coefficient
 from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples, frozen
 from koopsieve.dictionary.points import STATES, Points
@@ -137,7 +137,9 @@ class SquaredExponential(Block):
     of: str = STATES
 
     def __post_init__(self) -> None:
-        _require_positive("coefficients", self.coefficients)
+        if self.coefficients is not None:
+            positive_numbers("coefficients", self.coefficients)
+        check_fields(self, flags=("standardize",))
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Find the centres and, if none were given, a coefficient."""
@@ -171,8 +173,9 @@ class PeriodicSquaredExponential(Block):
     of: str = STATES
 
     def __post_init__(self) -> None:
-        _require_positive("coefficients", self.coefficients)
-        _require_positive("frequencies", self.frequencies)
+        positive_numbers("coefficients", self.coefficients)
+        positive_numbers("frequencies", self.frequencies)
+        check_fields(self, flags=("standardize",))
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Find the centres."""
@@ -188,8 +191,3 @@ class PeriodicSquaredExponential(Block):
                 names, centers, scale, np.array(center, dtype=np.intp), frozen(coefficient), frozen(frequency)
             )
         )
-
-
-def _require_positive(what: str, values: Sequence[float] | None) -> None:
-    if values is not None and (len(values) == 0 or not all(np.isfinite(v) and v > 0 for v in values)):
-        raise KoopsieveError(f"{what} must be one or more positive numbers. Got {list(values)}.")

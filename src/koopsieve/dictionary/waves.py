@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers, whole_number
 from koopsieve.dictionary.centers import coordinate_scale, draw_rows, median_coefficient
 from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples, frozen
 from koopsieve.dictionary.points import STATES, Points
@@ -64,8 +64,7 @@ class Fourier(Block):
     of: str = STATES
 
     def __post_init__(self) -> None:
-        if not len(self.frequencies) or not all(np.isfinite(f) and f > 0 for f in self.frequencies):
-            raise KoopsieveError(f"frequencies must be one or more positive numbers. Got {list(self.frequencies)}.")
+        positive_numbers("frequencies", self.frequencies)
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Lay out the grid."""
@@ -103,10 +102,10 @@ class RandomFourier(Block):
     of: str = STATES
 
     def __post_init__(self) -> None:
-        if self.features < 1:
-            raise KoopsieveError(f"features must be at least one. Got {self.features}.")
-        if self.coefficient is not None and not self.coefficient > 0:
-            raise KoopsieveError(f"coefficient must be positive. Got {self.coefficient}.")
+        whole_number("features", self.features, 1)
+        if self.coefficient is not None:
+            positive_numbers("coefficient", [self.coefficient])
+        check_fields(self, flags=("standardize",))
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Draw frequencies and phases."""

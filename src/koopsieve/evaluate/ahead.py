@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError, magnitude
+from koopsieve._types import FloatArray, KoopsieveError, magnitude, require_kind
 from koopsieve.data import Signals, Trajectories, embedded
 
 
@@ -68,6 +68,11 @@ class Comparison:
     @classmethod
     def of(cls, model: Predictor, trajectories: Trajectories, truth: Trajectories | None = None) -> Comparison:
         """Embed the model's delays, and compare with the measured values unless a truth is given."""
+        if not hasattr(model, "predictions"):
+            raise KoopsieveError(
+                f"Expected a model, got {type(model).__name__}. Pass result.model, or Model.load(path)."
+            )
+        require_kind("Trajectories", trajectories, Trajectories, "Build them with Trajectories.from_arrays.")
         data = embedded(trajectories, model.signals.embedding)
         reference = data if truth is None else _checked_truth(embedded(truth, model.signals.embedding), data)
         outputs = len(model.output_names)  # the first columns of the state

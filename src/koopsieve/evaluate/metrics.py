@@ -18,6 +18,8 @@ from koopsieve.data import Trajectories
 from koopsieve.evaluate.ahead import Comparison, Predictor, spread, squared_error
 from koopsieve.regression import condition_number
 
+MIN_SNR_DB = -400.0  # noise of 1e20 times the signal; more leaves nothing of it
+
 __all__ = ["Predictor", "add_noise", "condition_number", "horizon_nmse", "nmse", "snr_db"]
 
 
@@ -133,8 +135,8 @@ def add_noise(
     KoopsieveError
         If delays were already embedded, since a sample and its delayed copy must carry the same noise.
     """
-    if np.isnan(snr_db):
-        raise KoopsieveError("snr_db must be a number of decibels. Got nan.")
+    if not snr_db >= MIN_SNR_DB:
+        raise KoopsieveError(f"snr_db must be a number of decibels, at least {MIN_SNR_DB:g}. Got {snr_db:g}.")
     generator = np.random.default_rng(rng)
     if not isinstance(clean, Trajectories):
         array = real_array("clean", clean)

@@ -8,7 +8,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.data import Trajectories, embedded
-from koopsieve.model import LiftedModel, Model
+from koopsieve.model import BilinearModel, LiftedModel, Model
 from koopsieve.model.certificates import eigenpair_residuals
 from koopsieve.model.spectrum import ComplexArray, eigenvalues
 from koopsieve.regression import compress
@@ -25,7 +25,8 @@ class Spectrum:
     values : complex array, shape (n,)
     residuals : array, shape (n,), optional
         How far each eigenfunction is from its own equation on the data: see `eigenpair_residuals`. Small where the
-        eigenvalue belongs to the plant, near one or above where it belongs to the choice of observables.
+        eigenvalue belongs to the plant, near one or above where it belongs to the choice of observables. None for the
+        reprojected form, which has no eigenfunctions.
     dt : float
         Sample time.
     """
@@ -67,4 +68,7 @@ def spectrum(model: Model, trajectories: Trajectories, residuals: bool = True) -
         return Spectrum("A", *eigenpair_residuals(model, compress(data, model.dictionary)), model.dt)
     state, acting = (np.concatenate(each).mean(axis=0) for each in (data.states, data.inputs))
     found = model.jacobian(model.start(state[None])[0], acting)
-    return Spectrum("step linearised at the mean state", eigenvalues(found.A), None, model.dt)
+    of = "step linearised at the mean state"
+    if not isinstance(model, BilinearModel) or not residuals or not np.isfinite(found.A).all():
+        return Spectrum(of, eigenvalues(found.A), None, model.dt)
+    return Spectrum(of, *eigenpair_residuals(model, compress(data, model.dictionary.bilinear()), acting), model.dt)

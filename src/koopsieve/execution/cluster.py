@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from queue import Empty, Queue
+from typing import Any, TypeVar, cast
 
 from koopsieve._types import KoopsieveError
 from koopsieve.execution.executors import Executor
@@ -45,10 +48,14 @@ class DaskExecutor(Executor):
             import distributed
         except ImportError as error:
             raise KoopsieveError("Dask is not installed. Install it with: pip install 'koopsieve[dask]'.") from error
+        import dask
+
+        settings: Any = {"distributed.comm.timeouts.connect": timeout, "distributed.comm.retry.count": 0}
         try:
             client: Any = distributed.Client  # its own types are incomplete
-            return cls(client(address, timeout=timeout))
-        except (OSError, ValueError, TimeoutError) as error:
+            with dask.config.set(settings):
+                return cls(_within(timeout, lambda: client(address, timeout=timeout)))
+        except (OSError, ValueError, TypeError, TimeoutError, RuntimeError) as error:
             raise KoopsieveError(
                 f"No Dask scheduler answered at {address!r} within {timeout:g} s ({type(error).__name__}). Start one "
                 "with `dask scheduler`, check address and port, or leave the scheduler out to work on this machine."
@@ -71,9 +78,12 @@ class DaskExecutor(Executor):
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield the results in order, each as soon as it and those before it are there."""
-        futures = self._submit(function, items)
+        with _told_when_lost():
+            futures = self._submit(function, items)
         while futures:
-            yield futures.pop(0).result()
+            with _told_when_lost():
+                result = futures.pop(0).result()
+            yield result
 
     def map_reduce(
         self,
@@ -85,6 +95,17 @@ class DaskExecutor(Executor):
         description: str = "Working",
     ) -> Result:
         """Return all results combined by a tree of tasks; only the last result travels to the client."""
+        with _told_when_lost():
+            return self._reduced(function, items, combine, progress, description)
+
+    def _reduced(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        combine: Callable[[Result, Result], Result],
+        progress: Progress,
+        description: str,
+    ) -> Result:
         import distributed
 
         as_completed: Any = distributed.as_completed
@@ -113,6 +134,43 @@ class DaskExecutor(Executor):
             # all at once: the scheduler then hands them out one by one, to whoever is free
             found: list[Any] = self.client.map(_apply, items, function=shared, pure=False)
             return found
+
+
+def _within(seconds: float, connect: Callable[[], Result]) -> Result:
+    """Return the result, or fail after so many seconds: a port that accepts and never answers would hold Dask up."""
+    found: Queue[tuple[Result | None, Exception | None]] = Queue()
+
+    def run() -> None:
+        try:
+            found.put((connect(), None))
+        except Exception as error:
+            found.put((None, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        result, error = found.get(timeout=seconds + 1)
+    except Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return cast("Result", result)
+
+
+@contextmanager
+def _told_when_lost() -> Iterator[None]:
+    """Say in words that the cluster is gone, whichever way Dask notices it."""
+    from concurrent.futures import CancelledError
+
+    from distributed.comm.core import CommClosedError
+    from distributed.scheduler import KilledWorker
+
+    try:
+        yield
+    except (CancelledError, CommClosedError, KilledWorker, TimeoutError, ConnectionError) as error:
+        raise KoopsieveError(
+            f"The Dask cluster was lost in the middle of the work ({type(error).__name__}). Start scheduler and "
+            "workers again, or leave the scheduler out to work on this machine."
+        ) from error
 
 
 def _the(value: Item) -> Item:

@@ -74,11 +74,22 @@ def run_tasks(
         If the folder was made with other settings, or a worker process died.
     """
     claim(folder, fingerprint)
-    missing = [task for task in tasks if not task.path(folder).is_file()]
+    missing = [task for task in tasks if not _is_there(task.path(folder))]
     done = _compute(missing, folder, workers) if executor is None else _gather(missing, folder, executor)
     for _ in progress(done, description, len(missing)):
         pass
     return [read_json(task.path(folder)) for task in tasks]
+
+
+def _is_there(path: Path) -> bool:
+    """Tell whether a result is on disk, and whole; one that was cut off is computed again."""
+    if not path.is_file():
+        return False
+    try:
+        found = read_json(path)
+    except KoopsieveError:
+        return False
+    return isinstance(found, dict) and bool(found)
 
 
 def claim(folder: Path, fingerprint: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ import hashlib
 import os
 import sys
 import warnings
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning
+from koopsieve._archive import read_arrays
+from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning, real_array
 from koopsieve.data import Trajectories
 from koopsieve.systems import wiener_hammerstein
 from koopsieve.systems.wiener_hammerstein_circuit import SAMPLE_RATE
 
 FILE = "wiener_hammerstein_process_noise.npz"
+MAX_RATIO = 200  # bytes unpacked per byte on disk
 VARIABLE = "KOOPSIEVE_DATA"
 WHERE = (
     "The records are the benchmark of Schoukens and Noël, DOI 10.4121/12952124. Put them as arrays u_est, y_est, "
@@ -93,10 +96,16 @@ def _from_folder(folder: Path, data: Mapping[str, Any]) -> Records:
     path = folder / FILE
     if not path.is_file():
         raise KoopsieveError(f"{folder} does not hold {FILE}. {WHERE}")
-    with np.load(path) as stored:
-        pairs = {kind: _pair(stored, kind, path) for kind in _kinds(data["train"])}
-        u_test, y_test = _pair(stored, "test", path)
+    kinds = _kinds(data["train"])
+    try:
+        stored = read_arrays(path, MAX_RATIO, wanted=lambda name: name[2:] in (*kinds, "test"))
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise KoopsieveError(f"{path} cannot be read ({error}). {WHERE}") from error
+    pairs = {kind: _pair(stored, kind, path) for kind in kinds}
+    u_test, y_test = _pair(stored, "test", path)
     row = data["test_record"]
+    if row >= len(y_test):
+        raise KoopsieveError(f"{path} has {len(y_test)} test records. Expected more than {row}. {WHERE}")
     return Records(
         _trajectories([record for u, y in pairs.values() for record in zip(u, y, strict=True)]),
         _trajectories([(u_test[row], y_test[row])]),
@@ -117,7 +126,11 @@ def _pair(stored: Mapping[str, FloatArray], kind: str, path: Path) -> Pair:
     missing = [name for name in names if name not in stored]
     if missing:
         raise KoopsieveError(f"{path} lacks the arrays {', '.join(missing)}. {WHERE}")
-    u, y = (np.atleast_2d(np.asarray(stored[name], dtype=float)) for name in names)
+    u, y = (np.atleast_2d(real_array(f"{name} of {path}", stored[name])) for name in names)
+    if u.shape != y.shape or u.ndim != 2:
+        raise KoopsieveError(
+            f"{names[0]} and {names[1]} of {path} must be records × samples. Got {u.shape}, {y.shape}."
+        )
     return u, y
 
 

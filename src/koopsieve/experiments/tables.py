@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from koopsieve._types import written_whole
+from koopsieve._written import written_whole
 from koopsieve.experiments.comparison import FULL, REDUCED
 
 Summary = Mapping[str, Any]

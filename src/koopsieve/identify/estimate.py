@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from koopsieve._display import Facts, Shown, shorten
-from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray, require_kind
 from koopsieve.regression import RegressionStatistics
 
 
@@ -27,6 +27,10 @@ class Status(Enum):
     DEGENERATE = (
         "The target is constant zero or reproduced exactly by the regressors, so its noise cannot be estimated; "
         "its coefficients are least squares. Nothing needs to be done."
+    )
+    OUT_OF_RANGE = (
+        "The answer does not fit into 64-bit floats, so numbers that are not finite are returned as zero. Change the "
+        "units, so that no column is many orders of magnitude larger or smaller than the others."
     )
     STALLED = (
         "The optimiser found no descent from where it stopped, though its gradient had not vanished: rounding limits "
@@ -100,13 +104,19 @@ class Estimate(Shown):
         target has settled, and variances are zero.
         """
         targets = coef.shape[1]
+        inclusion = np.ones_like(coef) if inclusion is None else inclusion
+        coef_variance = np.zeros_like(coef) if coef_variance is None else coef_variance
+        weights = (coef, inclusion, coef_variance)
+        lost = ~np.all([np.isfinite(one).all(axis=0) for one in weights], axis=0)
+        coef, inclusion, coef_variance = (_finite(one, lost) for one in weights)
+        ends = (Status.SETTLED,) * targets if status is None else status
         return cls(
             coef=coef,
-            inclusion=np.ones_like(coef) if inclusion is None else inclusion,
+            inclusion=inclusion,
             noise_precision=residual_precision(statistics, coef) if noise_precision is None else noise_precision,
             elbo=np.full(targets, np.nan) if elbo is None else elbo,
-            status=(Status.SETTLED,) * targets if status is None else status,
-            coef_variance=np.zeros_like(coef) if coef_variance is None else coef_variance,
+            status=tuple(Status.OUT_OF_RANGE if bad else end for bad, end in zip(lost, ends, strict=True)),
+            coef_variance=coef_variance,
             sweeps=np.broadcast_to(sweeps, targets).astype(np.intp),
             agreement=np.broadcast_to(agreement, targets).astype(np.intp),
             regressors=statistics.regressors,
@@ -116,7 +126,7 @@ class Estimate(Shown):
     @property
     def settled(self) -> bool:
         """True if no target stopped before its updates settled."""
-        return not {Status.MAX_SWEEPS, Status.STALLED} & set(self.status)
+        return not {Status.MAX_SWEEPS, Status.STALLED, Status.OUT_OF_RANGE} & set(self.status)
 
     def describe(self) -> str:
         """Say in one line per kind of ending which targets ended so."""
@@ -147,7 +157,19 @@ class Identifier(Protocol):
 
 def residual_precision(statistics: RegressionStatistics, coef: FloatArray) -> FloatArray:
     """Return rows / ‖t − Φ·coef‖² per target: the noise precision that the residual shows (inf for an exact fit)."""
-    gap = statistics.S - statistics.R @ coef
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore", under="ignore"):
+        gap = statistics.S - statistics.R @ coef
         precision: FloatArray = statistics.rows / (statistics.leftover + np.einsum("ij,ij->j", gap, gap))
-    return precision
+    return np.nan_to_num(precision, nan=0.0, posinf=np.inf)
+
+
+def require_statistics(statistics: object) -> None:
+    """Refuse data where the statistics of data are expected."""
+    require_kind(
+        "RegressionStatistics", statistics, RegressionStatistics, "Make them of data with compress(data, dictionary)."
+    )
+
+
+def _finite(values: FloatArray, lost: BoolArray) -> FloatArray:
+    """Return the values; where targets left the range of floats, what is not finite as zero."""
+    return values if not lost.any() else np.where(np.isfinite(values), values, 0.0)

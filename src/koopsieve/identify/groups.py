@@ -6,12 +6,13 @@ Like the credible sets of SuSiE for correlated predictors: inclusion split betwe
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.identify.estimate import Estimate
 from koopsieve.identify.linalg.standardise import standardise
 from koopsieve.regression import RegressionStatistics
+
+CONSTANT = "1"  # name of the constant observable
 
 
 def interchangeable_groups(
@@ -19,8 +20,10 @@ def interchangeable_groups(
 ) -> tuple[tuple[str, ...], ...]:
     """Return the groups of regressors of which one is needed, and the data cannot tell which.
 
-    Two regressors are interchangeable if their (uncentred) correlation exceeds `correlation` in absolute value. A group
-    holds all that are linked so, and is returned if at least one of them is included for some target.
+    Two regressors are interchangeable if their correlation exceeds `correlation` in absolute value; about their means
+    where a constant is among the regressors, which can make up for a difference of these. A group is a regressor, the
+    most included first, with all that are interchangeable with it and not in an earlier group. It is returned if at
+    least one of them is included for some target.
 
     Parameters
     ----------
@@ -54,11 +57,33 @@ def interchangeable_groups(
     """
     if not 0 < correlation <= 1:
         raise KoopsieveError(f"correlation must lie in (0, 1]. Got {correlation}.")
-    problem = standardise(statistics)
-    alike = np.abs(problem.gram) >= correlation * problem.rows
-    count, label = connected_components((alike & (problem.energy > 0)).astype(float), directed=False)
+    alike = np.abs(_correlations(statistics)) >= correlation
     most = estimate.inclusion.max(axis=1, initial=0.0)
-    groups = [np.flatnonzero(label == number) for number in range(count)]
-    groups = [group for group in groups if group.size > 1 and most[group].max() >= threshold]
-    ordered = [group[np.argsort(-most[group], kind="stable")] for group in sorted(groups, key=lambda group: group[0])]
-    return tuple(tuple(estimate.regressors[i] for i in group) for group in ordered)
+    groups = [group for group in _around_leaders(alike, most) if len(group) > 1 and most[group[0]] >= threshold]
+    return tuple(tuple(estimate.regressors[i] for i in group) for group in sorted(groups, key=min))
+
+
+def _correlations(statistics: RegressionStatistics) -> FloatArray:
+    """Return the correlations of all regressors, zero for one that vanishes or does not vary."""
+    problem = standardise(statistics)
+    products = problem.gram / problem.rows
+    if CONSTANT in statistics.regressors:
+        mean = products[statistics.regressors.index(CONSTANT)]
+        products = products - np.outer(mean, mean)
+    spread = np.sqrt(np.maximum(np.diagonal(products), 0.0))
+    known = spread > 1e-6
+    scale = np.where(known, spread, 1.0)
+    found: FloatArray = np.where(known[:, None] & known, products / np.outer(scale, scale), 0.0)
+    return found
+
+
+def _around_leaders(alike: BoolArray, most: FloatArray) -> list[list[int]]:
+    """Return the groups: the most included regressor that is free takes the free ones like it, until none is free."""
+    free, groups = np.ones(len(most), dtype=bool), []
+    order = np.argsort(-most, kind="stable")
+    for leader in order:
+        if free[leader]:
+            group = [int(i) for i in order if free[i] and (i == leader or alike[leader, i])]
+            free[group] = False
+            groups.append(group)
+    return groups

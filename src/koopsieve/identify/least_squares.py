@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import FloatArray
-from koopsieve.identify.estimate import Estimate
+from koopsieve._types import FloatArray, KoopsieveError, real_number
+from koopsieve.identify.estimate import Estimate, require_statistics
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
 
@@ -35,8 +35,13 @@ class LeastSquares:
 
     relative_cutoff: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.relative_cutoff is not None and not 0 <= real_number("relative_cutoff", self.relative_cutoff) < 1:
+            raise KoopsieveError(f"relative_cutoff must lie in [0, 1). Got {self.relative_cutoff}.")
+
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; every regressor counts as included."""
+        require_statistics(statistics)
         problem = standardise(statistics)
         coef = problem.original_coef(pseudo_solve(problem, self.relative_cutoff))
         return Estimate.of(statistics, coef)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray
-from koopsieve.identify.estimate import Estimate, Status, statuses
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError, check_fields
+from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.linalg.gaussian import posterior
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
@@ -61,8 +61,15 @@ class SparseBayes:
     tolerance: float = 1e-4
     max_sweeps: int = 300
 
+    def __post_init__(self) -> None:
+        shapes = ("noise_shape", "noise_rate", "weight_shape", "weight_rate")
+        check_fields(self, numbers=(*shapes, "max_precision", "tolerance"), wholes=("max_sweeps",))
+        if min(getattr(self, name) for name in shapes) < 0 or not self.max_precision > 0 or not self.tolerance >= 0:
+            raise KoopsieveError("Shapes, rates and tolerance must not be negative, and max_precision positive.")
+
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; inclusion is 1 for weights that stayed and 0 for the others."""
+        require_statistics(statistics)
         return on_all_cores(self._identify, statistics)
 
     def _identify(self, statistics: RegressionStatistics, _: Estimate | None) -> Estimate:
@@ -80,7 +87,7 @@ class SparseBayes:
             statistics,
             problem.original_coef(state.w),
             inclusion=np.isfinite(state.precision).astype(float) * ~problem.zero_target,
-            noise_precision=state.noise / problem.target_scale**2,
+            noise_precision=problem.original_precision(state.noise),
             elbo=state.evidence - problem.rows * np.log(problem.target_scale),
             status=statuses(result.settled, exact, Status.DEGENERATE),
             coef_variance=problem.original_variance(state.variance),

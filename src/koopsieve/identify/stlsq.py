@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
-from koopsieve.identify.estimate import Estimate, statuses
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields
+from koopsieve.identify.estimate import Estimate, require_statistics, statuses
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.settle import settle
 from koopsieve.regression import RegressionStatistics
+
+MAX_PENALTY = 1e100  # of a weight in standard units; LAPACK does not return from what is infinite
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class STLSQ:
     max_sweeps: int = 20
 
     def __post_init__(self) -> None:
+        check_fields(self, numbers=("threshold", "ridge"), wholes=("max_sweeps",), flags=("relative",))
         if not (self.threshold >= 0 and self.ridge >= 0):
             raise KoopsieveError(
                 f"threshold and ridge must not be negative. Got threshold={self.threshold}, ridge={self.ridge}."
@@ -52,6 +55,7 @@ class STLSQ:
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; inclusion is 1 for regressors that stayed and 0 for the others."""
+        require_statistics(statistics)
         problem = standardise(statistics)
         targets = problem.S.shape[1]
         result = settle(
@@ -101,7 +105,9 @@ def _solve(problem: StandardProblem, kept: BoolArray, ridge: float) -> FloatArra
 def _solve_one(problem: StandardProblem, rows: IndexArray, columns: IndexArray, ridge: float) -> FloatArray:
     design, targets = problem.R[:, rows], problem.S[:, columns]
     if ridge > 0:
-        design = np.vstack([design, np.diag(np.sqrt(ridge) / problem.column_scale[rows])])
+        with np.errstate(over="ignore"):  # an infinite penalty is as good as a very large one
+            penalty = np.minimum(np.sqrt(ridge) / problem.column_scale[rows], MAX_PENALTY)
+        design = np.vstack([design, np.diag(penalty)])
         targets = np.vstack([targets, np.zeros((rows.size, columns.size))])
     cutoff = np.finfo(float).eps * max(problem.rows, len(problem.R))
     return np.asarray(np.linalg.lstsq(design, targets, rcond=cutoff)[0], dtype=float)

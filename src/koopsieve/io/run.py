@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from koopsieve._json import write_json
-from koopsieve._types import written_whole
+from koopsieve._words import safe_cell
+from koopsieve._written import encoded, written_whole
 from koopsieve.identify import Estimate
 from koopsieve.io.summary import summarise
 from koopsieve.sieve.views import Sifted, result_of
@@ -30,7 +31,7 @@ def write_run(given: Sifted, folder: str | os.PathLike[str], more: Mapping[str, 
     out.mkdir(parents=True, exist_ok=True)
     result.model.save(out / "model.npz")
     with written_whole(out / "inclusion.csv") as stream:
-        stream.write(inclusion_table(result.explanation).encode())
+        stream.write(encoded(inclusion_table(result.explanation)))
     write_json(out / "summary.json", summarise(result, more))
 
 
@@ -38,7 +39,7 @@ def inclusion_table(found: Estimate) -> str:
     """Return the inclusion probabilities as CSV: a row per regressor, a column per target."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["regressor", *found.targets])
+    writer.writerow(["regressor", *map(safe_cell, found.targets)])
     for name, row in zip(found.regressors, found.inclusion, strict=True):
-        writer.writerow([name, *(f"{value:.6g}" for value in row)])
+        writer.writerow([safe_cell(name), *(f"{value:.6g}" for value in row)])
     return text.getvalue()

@@ -96,6 +96,7 @@ def _what_was_kept(result: SieveResult) -> dict[str, Any]:
         },
         "terms": result.terms,
         "coefficients": _coefficients(result),
+        "interchangeable": _interchangeable(result),
         "embedding": result.embedding.to_dict(),
         "horizons": result.horizons,
         "dt": result.model.dt,
@@ -121,6 +122,18 @@ def _coefficients(result: SieveResult) -> list[dict[str, Any]]:
 def _probabilities(found: Estimate) -> dict[str, dict[str, float]]:
     columns = zip(found.targets, found.inclusion.T, strict=True)
     return {target: dict(zip(found.regressors, map(float, column), strict=True)) for target, column in columns}
+
+
+def _interchangeable(result: SieveResult) -> list[dict[str, Any]]:
+    """Return groups of terms that could stand for one another, and how many of each drive each output on average."""
+    probability, outputs = _probabilities(result.explanation), result.model.output_names
+    return [
+        {
+            "terms": group,
+            "expected_number": {o: sum(probability[o][name] for name in group) for o in outputs if o in probability},
+        }
+        for group in result.interchangeable
+    ]
 
 
 def _errors(result: SieveResult, found: Sequence[Contender]) -> dict[str, Any]:
@@ -185,6 +198,8 @@ def _data(result: SieveResult) -> dict[str, Any]:
     inputs = np.concatenate(judged.inputs)
     channels = [*zip(judged.output_names, outputs.T, strict=True), *zip(judged.input_names, inputs.T, strict=True)]
     return {
+        "in_words": result.provenance.describe(),
+        **result.provenance.to_dict(),
         "samples": result.samples,
         "judged_episodes": judged.n_episodes,
         "channels": {

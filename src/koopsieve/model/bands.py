@@ -18,6 +18,7 @@ from koopsieve.model.spread import LocalSpread
 
 # the levels at which half-widths are kept; between them they are interpolated
 LEVELS = np.array([*np.arange(0, 20) / 20, 0.96, 0.97, 0.98, 0.99, 0.995, 0.999])
+TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)  # that tables show unless told otherwise
 SHAPE_LEVEL = 0.9  # joint bands are multiples of the bands at this level
 _SHAPE = int(np.argmin(np.abs(LEVELS - SHAPE_LEVEL)))
 
@@ -97,6 +98,30 @@ class Bands(Shown):
         shape = at_steps(self.steps, self.widths[..., _SHAPE], ahead)
         with np.errstate(invalid="ignore"):
             return np.where(shape == 0, 0.0, factor * shape)
+
+    def table(self, outputs: Sequence[str], levels: Sequence[float] = TABLE_LEVELS) -> list[dict[str, float | str]]:
+        """Return the half-widths after a start like most as rows of a table.
+
+        Returns
+        -------
+        list of dict
+            With the keys "step", "output", "level", "half_width" and "joint_half_width"; the joint band is the one over
+            all steps up to this one.
+        """
+        each = {level: self.half_widths(self.longest, level) for level in levels}
+        joint = {(h, level): self.half_widths(int(h), level, joint=True)[-1] for h in self.steps for level in levels}
+        return [
+            {
+                "step": int(h),
+                "output": output,
+                "level": level,
+                "half_width": float(each[level][h - 1, i]),
+                "joint_half_width": float(joint[h, level][i]),
+            }
+            for h in self.steps
+            for i, output in enumerate(outputs)
+            for level in levels
+        ]
 
     def _check_horizon(self, horizon: int) -> None:
         if horizon > self.longest:

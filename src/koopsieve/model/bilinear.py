@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, require_kind
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import shifts, with_delay_line
 from koopsieve.model.calibration import Calibration
@@ -62,6 +62,7 @@ class BilinearModel(LiftedStateModel):
         KoopsieveError
             If estimate and dictionary are not of the same observables, or the dictionary lacks a measured state.
         """
+        require_kind("a fitted dictionary", dictionary, Dictionary, "Fit it to data first: recipe.fit(data).")
         L, width = dictionary.size, len(dictionary.signals.inputs)
         check_made_with(estimate, dictionary, dictionary.bilinear().regressors)
         carried = with_delay_line(dictionary.linear())

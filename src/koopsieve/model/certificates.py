@@ -45,7 +45,9 @@ class Certificate(Shown):
         return {"eigenvalues": str(len(self.eigenvalues)), "invariance error": f"{self.invariance_error:.3g}"}
 
 
-def eigenpair_residuals(model: System, statistics: RegressionStatistics) -> tuple[ComplexArray, FloatArray]:
+def eigenpair_residuals(
+    model: System, statistics: RegressionStatistics, acting: FloatArray | None = None
+) -> tuple[ComplexArray, FloatArray]:
     """Return the eigenvalues of A, the largest first, and the residual of each on the data.
 
     With the left eigenvector wᵀA = λwᵀ the model says that ψ = wᵀφ moves as ψ⁺ = λψ + wᵀ(Bu + Σ_j u_j N_j φ). Over all
@@ -56,6 +58,9 @@ def eigenpair_residuals(model: System, statistics: RegressionStatistics) -> tupl
     model : LiftedModel or BilinearModel
     statistics : RegressionStatistics
         Of any data, with all the model's observables and drives among others.
+    acting : array, shape (l,), optional
+        Inputs ū at which a bilinear model is looked at: the eigenvalues are then those of A + Σ_j ū_j N_j, and the
+        inputs add what they do beyond ū. Zero if left out.
 
     Returns
     -------
@@ -71,8 +76,9 @@ def eigenpair_residuals(model: System, statistics: RegressionStatistics) -> tupl
     K, factor = _matched(model, statistics)
     if not np.isfinite(K).all():
         raise KoopsieveError("The model's coefficients are not finite, so it has no eigenpairs. Identify it again.")
-    L = len(model.A)
-    values, vectors = np.linalg.eig(model.A.T)
+    L, products = len(model.A), getattr(model, "N", None)
+    step = model.A if acting is None or products is None else model.A + np.tensordot(acting, products, axes=1)
+    values, vectors = np.linalg.eig(step.T)
     order = np.argsort(-np.abs(values), kind="stable")
     values, W = values[order].astype(complex), vectors[:, order].astype(complex)
     size = _norms(factor.R[:, :L] @ W)

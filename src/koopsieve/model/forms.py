@@ -25,8 +25,8 @@ from koopsieve.model import files
 from koopsieve.model.calibration import Calibration
 from koopsieve.model.exportable import Exportable
 from koopsieve.model.histories import as_rows, checked_horizon, finite_array, starts, whole_record
-from koopsieve.model.prediction import Level, Prediction, banded
-from koopsieve.model.rollout import Ahead, chunks, rollout, stepped
+from koopsieve.model.prediction import Level, Prediction, banded, predicted
+from koopsieve.model.rollout import Ahead, rollout, stepped
 
 
 @dataclass(frozen=True)
@@ -144,14 +144,10 @@ class Model(Exportable, Measured, Shown, ABC):
         """
         steps = checked_horizon(horizon)
         given = starts(self.signals, history, inputs, steps)
-        predicted = np.empty((len(given.states), steps, len(self.output_names)))
-        for part in chunks(len(given.states), self.carried_size):
-            acting = (given.acting[part, h] for h in range(steps))
-            for h, carried in enumerate(self.steps(self.start(given.states[part]), acting)):
-                predicted[part, h] = self.read(carried)
+        mean = predicted(self, given)
         if level is not None:
-            return banded(self.calibration, self.dictionary, given, predicted, level, joint)
-        return predicted[0] if given.alone else predicted
+            return banded(self, given, mean, level, joint)
+        return mean[0] if given.alone else mean
 
     def simulate(self, outputs: ArrayLike, inputs: ArrayLike | None = None, samples: int | None = None) -> FloatArray:
         """Run the model freely along a record, from its first rows on.

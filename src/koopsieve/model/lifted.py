@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, increasing_indices
+from koopsieve._types import FloatArray, KoopsieveError, increasing_indices, require_kind
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import Shifts, shifts, with_delay_line
@@ -89,6 +89,7 @@ class LiftedModel(LiftedStateModel):
         KoopsieveError
             If estimate and dictionary are not of the same observables, or the dictionary lacks a measured state.
         """
+        require_kind("a fitted dictionary", dictionary, Dictionary, "Fit it to data first: recipe.fit(data).")
         check_made_with(estimate, dictionary, dictionary.linear().regressors)
         carried = with_delay_line(dictionary.linear())
         structure = shifts(carried)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from koopsieve._display import Facts, Shown
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.data.warn import warn_user
-from koopsieve.dictionary import Dictionary
-from koopsieve.model.calibration import Calibration
 from koopsieve.model.histories import Starts
+from koopsieve.model.rollout import chunks
+
+if TYPE_CHECKING:
+    from koopsieve.model.forms import Model
 
 Level = float | Sequence[float]
 
@@ -43,10 +46,19 @@ class Prediction(Shown):
         return {"shape": str(self.mean.shape), "beyond the learned data": flagged}
 
 
-def banded(
-    calibration: Calibration | None, dictionary: Dictionary, given: Starts, mean: FloatArray, level: Level, joint: bool
-) -> Prediction:
-    """Return the predictions (starts, horizon, n_outputs) of a model with its bands.
+def predicted(model: Model, given: Starts) -> FloatArray:
+    """Return the outputs at every step after each start, shape (starts, horizon, n_outputs)."""
+    steps = given.acting.shape[1]
+    found = np.empty((len(given.states), steps, len(model.output_names)))
+    for part in chunks(len(given.states), model.carried_size):
+        acting = (given.acting[part, h] for h in range(steps))
+        for h, carried in enumerate(model.steps(model.start(given.states[part]), acting)):
+            found[part, h] = model.read(carried)
+    return found
+
+
+def banded(model: Model, given: Starts, mean: FloatArray, level: Level, joint: bool) -> Prediction:
+    """Return predictions (starts, horizon, n_outputs) of a model with its bands.
 
     Raises
     ------
@@ -58,7 +70,8 @@ def banded(
     KoopsieveWarning
         If the model was calibrated on too few windows to know such a level.
     """
-    if calibration is None or calibration.bands is None:
+    bands, horizon = None if model.calibration is None else model.calibration.bands, mean.shape[1]
+    if bands is None:
         raise KoopsieveError(
             "The model has no bands. Those that sift returns have; give others bands with "
             "calibrate(model, held_out_data, horizon=…)."
@@ -66,16 +79,20 @@ def banded(
     levels = np.atleast_1d(np.asarray(level, dtype=float))
     if not len(levels):
         raise KoopsieveError("level is empty. Expected a number such as 0.9, or several of them.")
-    bands, horizon = calibration.bands, mean.shape[1]
-    widths = [bands.around(dictionary, given.states, horizon, one, joint=joint) for one in levels]
+    widths = [bands.around(model.dictionary, given.states, horizon, one, joint=joint) for one in levels]
     if shortage := bands.shortage(horizon, float(levels.max())):
         warn_user(shortage)
     lower, upper = (np.stack([_bound(mean, sign * width) for width in widths]) for sign in (-1, 1))
     several = np.ndim(level) > 0
-    support = calibration.support
-    outside = None if support is None else support.outside(dictionary, given.states, given.acting, mean)
-    found = Prediction(mean, lower if several else lower[0], upper if several else upper[0], outside)
+    flags = outside(model, given, mean)
+    found = Prediction(mean, lower if several else lower[0], upper if several else upper[0], flags)
     return _alone(found) if given.alone else found
+
+
+def outside(model: Model, given: Starts, mean: FloatArray) -> BoolArray | None:
+    """Return which predictions lie outside the data, shape (starts, horizon); None if these are not known."""
+    support = None if model.calibration is None else model.calibration.support
+    return None if support is None else support.outside(model.dictionary, given.states, given.acting, mean)
 
 
 def _bound(mean: FloatArray, width: FloatArray) -> FloatArray:

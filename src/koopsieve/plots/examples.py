@@ -14,7 +14,6 @@ from koopsieve.sieve.views import judged_model
 
 _MAX_STARTS = 200
 _LONGEST = 400  # steps; a longer stretch shows no more
-BAND_LEVEL = 0.9  # share of the measurements that a band is drawn for
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,7 @@ class Example:
     predicted : mapping from model to array, shape (steps + 1, outputs)
         The first row is the start. Not finite where a model diverged.
     band : tuple of array, optional
-        Lower and upper limit around the sifted model's predictions at `BAND_LEVEL`, each as `measured`.
+        Lower and upper limit around the sifted model's predictions at the level of the result, each as `measured`.
     """
 
     kind: str
@@ -89,10 +88,10 @@ def _band(result: SieveResult, place: tuple[int, int], mean: FloatArray) -> tupl
     """Return the limits around the sifted model's prediction, where it has bands that were not made of these data."""
     known, steps = result.model.calibration, len(mean) - 1
     bands = None if known is None else known.bands
-    if bands is None or result.judged.on == "validation" or steps > bands.longest:
+    if bands is None or result.coverage is None or steps > bands.longest:
         return None
     state = result.judged.data.states[place[0]][place[1]]
-    half = bands.around(result.model.dictionary, state[None], steps, BAND_LEVEL)[0]
+    half = bands.around(result.model.dictionary, state[None], steps, result.coverage.level)[0]
     width = np.vstack([np.zeros((1, half.shape[1])), half])
     return mean - width, mean + width
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
 from koopsieve._words import number, superscript
+from koopsieve._written import written_whole
 from koopsieve.sieve.result import EVERYTHING, LINEAR, PERSISTENCE, SIFTED
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.plots.curves import draw_model, limits_around
-from koopsieve.plots.examples import BAND_LEVEL, Example, examples
+from koopsieve.plots.examples import examples
 from koopsieve.plots.figure import MODELS, as_text, legend, new_axes
 from koopsieve.sieve.result import SIFTED
 from koopsieve.sieve.views import Sifted, result_of
@@ -22,8 +22,8 @@ def plot_prediction(
 ) -> Axes:
     """Draw what was measured and what the models said at the start: the sifted one, the linear one, everything.
 
-    Where the sifted model has bands, that of 90 % is shaded. A prediction that leaves the picture is cut there, and a
-    cross marks where.
+    Where the sifted model has bands, that of the result's level is shaded. A prediction that leaves the picture is cut
+    there, and a cross marks where.
 
     Parameters
     ----------
@@ -44,7 +44,8 @@ def plot_prediction(
     limits = limits_around(example.measured[:, column])
     word = "measured" if result.judged.truth is None else "true"
     ax.plot(time, example.measured[:, column], color="black", linewidth=1.4, label=word, zorder=3)
-    _draw_band(ax, example, time, column)
+    if example.band is not None and result.coverage is not None:
+        _draw_band(ax, example.band, time, column, result.coverage.level)
     for name, values in example.predicted.items():
         draw_model(ax, time, values[:, column], limits, name, name)
     ax.set_ylim(limits)
@@ -55,11 +56,10 @@ def plot_prediction(
     return ax
 
 
-def _draw_band(ax: Axes, example: Example, time: FloatArray, column: int) -> None:
-    if example.band is not None:
-        lower, upper = (limit[:, column] for limit in example.band)
-        label = f"{100 * BAND_LEVEL:g} % band"
-        ax.fill_between(time, lower, upper, color=MODELS[SIFTED]["color"], alpha=0.18, linewidth=0, label=label)
+def _draw_band(ax: Axes, band: tuple[FloatArray, FloatArray], time: FloatArray, column: int, level: float) -> None:
+    lower, upper = (limit[:, column] for limit in band)
+    label = f"{100 * level:g} % band"
+    ax.fill_between(time, lower, upper, color=MODELS[SIFTED]["color"], alpha=0.18, linewidth=0, label=label)
 
 
 def position(what: str, name: str, known: tuple[str, ...]) -> int:

@@ -8,8 +8,9 @@ from functools import reduce
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, KoopsieveError, sorted_horizons
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError, require_kind, sorted_horizons, whole_number
 from koopsieve.data import Stream, Trajectories
+from koopsieve.data.delays import require_recorded
 from koopsieve.data.streaming.blocks import Readable
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
@@ -18,6 +19,7 @@ from koopsieve.regression.factor import TriangularFactor
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest
 
 BYTES_PER_THREAD = 64 * 2**20
+SMALLEST_PEAK = 1e-140  # largest value of a column from which squares of its digits can be told from zero
 _CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside so many
 _MAX_PARTS_PER_WORKER = 32
 _MIN_PARTS_PER_REMOTE_WORKER = 4  # more than two are handed out as the workers of a cluster come free
@@ -67,6 +69,9 @@ def compress(
     dictionary.signals.require_same(trajectories.signals, "Data and the data that the dictionary was fitted to")
     steps = _check_horizons(horizons, trajectories)
     engine: Executor = Threads() if executor is None else executor
+    require_kind("an executor", engine, Executor, "Use Serial(), Threads() or DaskExecutor(client).")
+    if chunk_rows is not None:
+        chunk_rows = whole_number("chunk_rows, the transitions lifted at a time,", chunk_rows, 1)
     source = Stream.of(trajectories)
     start = _empty(dictionary, steps)
     rows = chunk_rows or _rows_within(BYTES_PER_THREAD if max_bytes is None else max_bytes // engine.sharing, start)
@@ -197,11 +202,7 @@ def _part_count(chunks: int | None, executor: Executor) -> int:
 
 
 def _check_kinds(trajectories: object, dictionary: object) -> None:
-    if not isinstance(trajectories, Trajectories | Stream):
-        raise KoopsieveError(
-            f"Expected Trajectories or a Stream, got {type(trajectories).__name__}. Build them with "
-            "Trajectories.from_arrays(states, inputs)."
-        )
+    require_recorded(trajectories)
     if not isinstance(dictionary, Dictionary):
         raise KoopsieveError(
             f"Expected a fitted dictionary, got {dictionary!r}. Fit it to data first, for example "
@@ -216,6 +217,7 @@ def _check_found(found: RegressionStatistics) -> RegressionStatistics:
         raise KoopsieveError(
             f"No episode is long enough for the horizon {found.ahead.horizons[-1]}. Ask for shorter horizons."
         )
+    _refuse_vanishing(found)
     large = [
         name for name, flag in zip(found.regressors + found.observables, _too_large(found.factor), strict=True) if flag
     ]
@@ -226,6 +228,20 @@ def _check_found(found: RegressionStatistics) -> RegressionStatistics:
             "samples that are far too large."
         )
     return found
+
+
+def _refuse_vanishing(found: RegressionStatistics) -> None:
+    """Refuse states and inputs so small that nothing would be left of their squares."""
+    if found.region is None:
+        return
+    size = np.abs(found.region).max(axis=0)
+    names = (*found.signals.state_names, *found.signals.acting)
+    small = [name for name, peak in zip(names, size, strict=True) if 0 < peak < SMALLEST_PEAK]
+    if small:
+        raise KoopsieveError(
+            f"The values of {', '.join(small[:3])} are too near to zero: their squares vanish in 64-bit floats. Change "
+            "the units, for example from metres to micrometres."
+        )
 
 
 def _too_large(factor: TriangularFactor) -> BoolArray:

@@ -12,8 +12,9 @@ import numpy as np
 
 from koopsieve._json import number as finite
 from koopsieve._json import plain, read_json
-from koopsieve._types import KoopsieveError, written_whole
+from koopsieve._types import KoopsieveError
 from koopsieve._words import number, per_cent, steps
+from koopsieve._written import written_whole
 from koopsieve.io import summarise
 from koopsieve.report.render import rendered
 from koopsieve.sieve.views import Sifted

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from koopsieve._json import plain
-from koopsieve._types import written_whole
+from koopsieve._written import encoded, written_whole
 from koopsieve.io import summarise
 from koopsieve.plots.dependencies import dependencies
 from koopsieve.plots.layout import NARROW, WIDTH, lay_out
@@ -64,7 +64,7 @@ def write_report(
     """
     page = render_report(given, title=title, story=story, command=command, settings=settings, more=more)
     with written_whole(path) as stream:
-        stream.write(page.encode())
+        stream.write(encoded(page))
 
 
 def render_report(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._display import Facts, Shown
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, real_number
 from koopsieve.sieve.graph import ancestors, component_labels, condense, strong_components, threshold_inclusion
 
 
@@ -98,7 +98,7 @@ def reduce(inclusion: ArrayLike, outputs: ArrayLike, threshold: float) -> Reduct
 
 
 def _checked_threshold(threshold: float) -> float:
-    if not 0 < threshold < 1:
+    if not 0 < real_number("threshold", threshold) < 1:
         raise KoopsieveError(
             f"threshold must lie strictly between 0 and 1, because it is compared with probabilities. Got {threshold}."
         )

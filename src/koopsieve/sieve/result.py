@@ -11,9 +11,10 @@ from koopsieve._display import Facts, Shown, html_grid, html_table, shorten
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve._words import number, steps
 from koopsieve.data import Embedding, Trajectories
+from koopsieve.data.provenance import Provenance
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import Coverage, Diagnostics, Errors, WindowErrors
-from koopsieve.identify import Estimate
+from koopsieve.identify import Estimate, interchangeable_groups
 from koopsieve.model import Model
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.choice import log_errors, paired_standard_error
@@ -114,7 +115,8 @@ class SieveResult(Shown):
     judged : Judged
         What the errors are of.
     coverage : Coverage, optional
-        How well the model's bands hold on the judged data, at level 0.9; not where these are what it was calibrated on.
+        How well the model's bands hold on the judged data, at the level asked for; not where these are what it was
+        calibrated on.
     samples : mapping from part to int
         How many samples were learned from, validated on and judged on.
     seconds : mapping from stage to float
@@ -123,6 +125,8 @@ class SieveResult(Shown):
         Every look and search, in their order.
     left_out : tuple of str
         Searches that were not made because the time was over.
+    provenance : Provenance
+        What was done to the data on the way in, with counts: gaps, resampling, samples left out.
     """
 
     outcome: Outcome
@@ -139,6 +143,7 @@ class SieveResult(Shown):
     coverage: Coverage | None = None
     tried: tuple[Tried, ...] = ()
     left_out: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def model(self) -> Model:
@@ -174,6 +179,12 @@ class SieveResult(Shown):
     def explanation(self) -> Estimate:
         """Which regressor drives which target, with probabilities: of the kept set, or of all if the graph decided."""
         return self.outcome.explanation
+
+    @property
+    def interchangeable(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of explained regressors that could stand for one another, and share their probability."""
+        explained = self.statistics if self.outcome.graph_decides else self.outcome.kept
+        return interchangeable_groups(explained, self.explanation)
 
     @property
     def retained(self) -> IndexArray:
@@ -222,14 +233,16 @@ class SieveResult(Shown):
         if self.left_out:
             found.append(f"Not searched, because the time was over: {'; '.join(self.left_out)}.")
         bands = None if self.model.calibration is None else self.model.calibration.bands
-        shortage = "" if bands is None else bands.shortage(self.horizons[-1], 0.9)
+        level = 0.9 if self.coverage is None else self.coverage.level
+        shortage = "" if bands is None else bands.shortage(self.horizons[-1], level)
         return (*found, *self.diagnostics.warnings, *([shortage] if shortage else []))
 
     def describe(self) -> str:
         """Say in words what was kept, how well it predicts and what to be careful about."""
         pairs = zip(self.errors.mean, self.horizons, strict=True)
         errors = ", ".join(f"{number(error)} at {h}" for error, h in pairs)
-        return " ".join([*self.remarks, f"NMSE on {self.judged.on} data: {errors} steps."])
+        done = [self.provenance.describe()] if self.provenance.changed else []
+        return " ".join([*done, *self.remarks, f"NMSE on {self.judged.on} data: {errors} steps."])
 
     def _facts(self) -> Facts:
         error = f"{number(self.errors.mean[-1])} at {steps(self.horizons[-1])} on {self.judged.on} data"

@@ -1,12 +1,11 @@
 """Simulated systems: those of the paper's results section, oscillators, and plants to control."""
 
+from koopsieve.systems.attractors import lorenz, rossler
 from koopsieve.systems.closed_loop import ControlTask, Run, follow
 from koopsieve.systems.control_tasks import control_tasks, reactor_task, tanks_task, vehicle_task
 from koopsieve.systems.driven_pendulum import pendulum
-from koopsieve.systems.lorenz_attractor import lorenz
 from koopsieve.systems.oscillators import duffing, random_drive, van_der_pol
 from koopsieve.systems.predator_prey import lotka_volterra
-from koopsieve.systems.rossler_attractor import rossler
 from koopsieve.systems.stirred_tank_reactor import StirredTank, stirred_tank
 from koopsieve.systems.surface_vehicle_model import (
     HERON,

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from koopsieve import Constant, GraphSieve, LeastSquares, Model, Monomials, States, Stream, Trajectories, sift
+from koopsieve import (
+    Constant,
+    GraphSieve,
+    KoopsieveError,
+    LeastSquares,
+    Model,
+    Monomials,
+    States,
+    Stream,
+    Trajectories,
+    sift,
+)
 from koopsieve.evaluate import calibrate
 
 RECIPE = States() + Constant() + Monomials(degree=2)
@@ -81,3 +92,11 @@ def test_a_stream_gives_them_too():
     result = sift(stream, RECIPE, horizons=[1, 5], steps=3, test=0.25, form="linear")
     np.testing.assert_allclose(result.coverage.share, 0.9, atol=0.06)
     assert result.model.calibration.support is not None
+
+
+def test_the_level_they_are_judged_at_can_be_chosen():
+    half = sift(plant(0), RECIPE, horizons=[1, 5], steps=3, test=plant(1), level=0.5)
+    assert half.coverage.level == 0.5
+    np.testing.assert_allclose(half.coverage.share, 0.5, atol=0.06)
+    with pytest.raises(KoopsieveError, match="level must lie above 0"):
+        sift(plant(0), RECIPE, horizons=[1, 5], steps=3, level=1.0)

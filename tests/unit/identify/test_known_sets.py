@@ -17,7 +17,7 @@ def arrays(found):
 def first():
     """One set per target, of which the second is expanded."""
     start = KnownSets.of(np.arange(3), np.array([1, 2, 3]), np.array([0.0, 1.0, -2.0]), 3)
-    return start.with_expanded(np.array([1]), np.array([1.5]))
+    return start.with_solved(np.array([1]), np.array([1.5]), expanded=True)
 
 
 def as_dict(known):
@@ -51,14 +51,27 @@ def test_far_sets_are_left_out_unless_they_were_expanded(found, nats):
 def test_the_best_few_come_next(found):
     target, code, value = arrays(found)
     known = first().with_sets(key_of(target, code), value)
-    chosen = known.next_to_expand(each=2, within=3.0, most=5)
+    chosen = known.next_to_expand(each=2, within=3.0, most=5, ever=9)
     best = {0: 0.0, 1: 1.5, 2: -2.0}
     for t in range(3):
         open_ = sorted((v for (u, c), v in as_dict(known).items() if u == t and (u, c) != (1, 2)), reverse=True)
         expected = [v for v in open_ if v >= best[t] - 3.0][:2]
         assert sorted(known.value[chosen][known.target[chosen] == t], reverse=True) == expected
-    assert known.next_to_expand(each=2, within=3.0, most=1)[known.target[chosen[:0]]].size == 0
-    assert 1 not in known.target[known.next_to_expand(each=2, within=3.0, most=1)]
+    for limits in ({"most": 1, "ever": 9}, {"most": 5, "ever": 1}):
+        assert 1 not in known.target[known.next_to_expand(each=2, within=3.0, **limits)]
+
+
+def test_a_better_set_gives_the_search_a_new_budget():
+    """The set of the second target that was expanded is no longer near the best once a better one was solved."""
+    known = first().with_sets(key_of(np.array([1, 1]), np.array([7, 8])), np.array([1.0, 0.9]))
+    assert 1 not in known.target[known.next_to_expand(each=2, within=3.0, most=1, ever=9)]
+    row = int(np.flatnonzero(known.key == key_of(np.array(1), np.array(7)))[0])
+    better = known.with_solved(np.array([row]), np.array([20.0]))
+    assert row in better.next_to_expand(each=2, within=3.0, most=1, ever=9)
+    assert row not in better.next_to_expand(each=2, within=3.0, most=1, ever=1)
+    assert better.best()[1] == 20.0
+    assert row not in better.next_to_solve(each=9, within=30.0)
+    assert better.solved.sum() == 2
 
 
 def test_totals_add_up():

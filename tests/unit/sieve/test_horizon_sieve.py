@@ -217,7 +217,7 @@ def test_the_bound_never_falls_on_the_way_and_the_planted_observables_are_found(
     assert set(found.retained.tolist()) == support | {0, 1}
     assert found.elbo == found.trace[-1]
     free = np.arange(2, 12)
-    assert np.all((found.inclusion[free] > 0.5) == np.isin(free, found.retained))
+    assert np.all((found.composite_inclusion[free] > 0.5) == np.isin(free, found.retained))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -254,7 +254,7 @@ def test_units_do_not_matter(seed):
     other = replace(stats, ahead=replace(ahead, factor=factor))
     before, after = HorizonSieve().identify(stats), HorizonSieve().identify(other)
     assert before.retained.tolist() == after.retained.tolist()
-    np.testing.assert_allclose(before.inclusion, after.inclusion, atol=1e-6)
+    np.testing.assert_allclose(before.composite_inclusion, after.composite_inclusion, atol=1e-6)
     np.testing.assert_allclose(before.elbo, after.elbo, rtol=1e-9)
     np.testing.assert_allclose(before.noise_precision.ravel() / targets**2, after.noise_precision.ravel(), rtol=1e-6)
 
@@ -272,7 +272,7 @@ def test_permuting_the_dictionary_permutes_the_answer(seed):
     outputs = tuple(np.flatnonzero(order < 2).tolist())
     after = HorizonSieve().identify(replace(stats, ahead=turned, observables=names, outputs=outputs))
     assert set(before.retained_names) == set(after.retained_names)
-    np.testing.assert_allclose(before.inclusion[order], after.inclusion, atol=1e-6)
+    np.testing.assert_allclose(before.composite_inclusion[order], after.composite_inclusion, atol=1e-6)
 
 
 def test_statistics_of_parts_merge_to_the_same_answer():

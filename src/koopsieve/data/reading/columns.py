@@ -41,10 +41,11 @@ def clock_of(table: pa.Table | pa.RecordBatch, time: str) -> Clock:
     """Return how a column tells time; whole numbers and dates count from its first row."""
     import pyarrow as pa
 
-    counts, kind, unit = _counts(_whole(table, time))
+    column = _whole(table, time)
+    counts, kind, unit = _counts(column)
     if len(counts) == 0 or not pa.types.is_integer(counts.type):
         return Clock()
-    return Clock(kind, int(counts[0].as_py() or 0), unit)
+    return Clock(kind, int(counts[0].as_py() or 0), unit, bool(getattr(column.type, "tz", None)))
 
 
 def seconds(table: pa.Table | pa.RecordBatch, time: str, clock: Clock, source: str, first: int = 0) -> FloatArray:

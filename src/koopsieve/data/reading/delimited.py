@@ -24,6 +24,7 @@ _COMMENT_MARKS = "#%"
 _INSPECTED_BYTES = 256 * 2**10  # bytes at the start of a file that the dialect is found from
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_DATES = ("%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M")  # those that mean one day only
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "-nan", "#n/a"}
 
 
@@ -77,7 +78,9 @@ def read_csv(path: Path, columns: Columns) -> Loaded:
             encoding=dialect.encoding,
         ),
         parse_options=arrow_csv.ParseOptions(delimiter=dialect.separator),
-        convert_options=arrow_csv.ConvertOptions(decimal_point=dialect.decimal),
+        convert_options=arrow_csv.ConvertOptions(
+            decimal_point=dialect.decimal, timestamp_parsers=[arrow_csv.ISO8601, *_DATES]
+        ),
     )
     return Loaded(str(path), _wanted(table, dialect.names, columns), columns, dialect.notes(path))
 
@@ -91,6 +94,8 @@ def dialect_of(path: Path, columns: Columns) -> Dialect:
     lines = re.split(r"\r\n|\n|\r", start.decode(encoding, errors="replace"))
     lines = lines if whole else lines[:-1]  # the last one may be torn
     skipped, separator, names = _name_line(lines, columns)
+    if len(names) == 1 and any(_DECIMAL_COMMA.fullmatch(line.strip()) for line in lines[skipped + 1 :]):
+        separator = ";"  # a single column: its commas are decimal ones
     rows = [row for row in (_fields(line, separator) for line in lines[skipped + 1 :] if line.strip()) if row]
     held = [names.index(name) for name in (*columns.states, *columns.inputs) if name in names]
     return Dialect(

@@ -102,7 +102,7 @@ def _episodes_from_table(loaded: Loaded) -> list[Episode]:
     clock = Clock() if columns.time is None else clock_of(table, columns.time)
     runs = list(runs_of(table, columns, clock, source))
     _refuse_torn(runs, columns.episode, source)
-    return [make_episode(run.label, run.states, run.inputs, run.times, run.first, clock) for run in runs]
+    return [make_episode(run.label, run.states, run.inputs, run.times, run.first, clock, run.episode) for run in runs]
 
 
 def _named_by_source(found: Sequence[tuple[str, Sequence[Episode]]]) -> list[Episode]:

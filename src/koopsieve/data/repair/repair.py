@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from koopsieve._types import KoopsieveError, whole_number
 from koopsieve.data.episodes import Episode
 from koopsieve.data.provenance import Counts, Provenance, Source
+from koopsieve.data.reading.reading import GAPS
 from koopsieve.data.repair.gaps import check_samples, complete, filled, split_at_gaps
 from koopsieve.data.repair.resample import resampled, stretches
 from koopsieve.data.repair.times import insert_missing, mark_jumps, median_step
 from koopsieve.data.signals import check_dt
 from koopsieve.data.warn import warn_user
 
-GAPS = ("raise", "split", "interpolate")
 _SAME_STEP = 1e-3  # relative; sample times nearer than this are one
 
 
@@ -113,7 +113,7 @@ def repaired(
         rows_dropped=(resampled_to or read + inserted) - kept,
         notes=notes,
     )
-    sources = tuple(Source(piece.label, piece.first_row, piece.times, piece.clock) for piece in pieces)
+    sources = tuple(Source(one.label, one.first_row, one.times, one.clock, one.name) for one in pieces)
     return Repaired(tuple(pieces), sample_time, Provenance(sources, (done,)))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError, real_array
-from koopsieve.data.streaming.blocks import Block, Piece
+from koopsieve.data.streaming.blocks import Block, Piece, WholeEpisode
 from koopsieve.data.streaming.lazy import compute
 from koopsieve.data.streaming.places import Places
 
@@ -51,6 +51,10 @@ class Arrays:
     def n_samples(self) -> int:
         """Number of samples answered for."""
         return sum(span.stop - span.start for span in self.spans)
+
+    def episodes(self) -> Sequence[WholeEpisode]:
+        """Return every span by itself."""
+        return [WholeEpisode(span.stop - span.start, replace(self, spans=(span,))) for span in self.spans]
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield one piece per span."""

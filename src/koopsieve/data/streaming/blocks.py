@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from koopsieve._types import FloatArray
 from koopsieve.data.streaming.places import Places
@@ -47,12 +47,23 @@ class Readable(Protocol):
         ...
 
 
+class WholeEpisode(NamedTuple):
+    """An episode with its length, to be read by itself."""
+
+    rows: int
+    part: Readable
+
+
 class Origin(Readable, Protocol):
     """Where the pieces of a stream come from."""
 
     @property
     def n_samples(self) -> int | None:
         """How many samples there are, if that is known without reading them."""
+        ...
+
+    def episodes(self) -> Sequence[WholeEpisode] | None:
+        """Return the episodes one by one, if they are known without reading them."""
         ...
 
     def parts(self, count: int, reach: int) -> Sequence[Readable]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
-from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable
+from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable, WholeEpisode
 from koopsieve.data.streaming.places import Places
 
 
@@ -38,6 +38,11 @@ class Changed:
     def n_samples(self) -> int | None:
         """How many samples there are before the change, which may cost some of every episode."""
         return self.origin.n_samples
+
+    def episodes(self) -> Sequence[WholeEpisode] | None:
+        """Return the episodes of the origin, changed."""
+        found = self.origin.episodes()
+        return found and [WholeEpisode(one.rows, ChangedPart(one.part, self.change)) for one in found]
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the changed pieces."""

@@ -24,6 +24,9 @@ class Chunks:
 
     n_samples: None = None
 
+    def episodes(self) -> None:
+        """Return nothing: which there are is known after they were read."""
+
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield one piece per run of chunks of the same episode."""
         finished: set[Any] = set()

@@ -17,7 +17,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data.clock import Clock
 from koopsieve.data.reading.tables import Columns, Run, runs_of
 from koopsieve.data.repair.times import uneven_steps
-from koopsieve.data.streaming.blocks import Block, Piece
+from koopsieve.data.streaming.blocks import Block, Piece, WholeEpisode
 from koopsieve.data.streaming.chunks import refuse_return
 from koopsieve.data.streaming.places import Places
 
@@ -70,6 +70,16 @@ class Tables:
         """Number of rows, if every table knows its own."""
         counts = [table.rows for table in self.tables[self.first : self.stop]]
         return None if None in counts else sum(count or 0 for count in counts)
+
+    def episodes(self) -> Sequence[WholeEpisode] | None:
+        """Return every file, if each is an episode and knows its rows."""
+        mine = range(self.first, self.stop)
+        if self.columns.episode is not None or any(self.tables[i].rows is None for i in mine):
+            return None
+        groups = [list(group) for _, group in groupby(mine, key=lambda i: self.tables[i].source)]
+        rows = [sum(self.tables[i].rows or 0 for i in group) for group in groups]
+        parts = [self._between(group[0], group[-1] + 1, 0) for group in groups]
+        return [WholeEpisode(count, part) for count, part in zip(rows, parts, strict=True)]
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield one piece per run of rows of the same episode."""

@@ -14,9 +14,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from koopsieve._linalg import clip_eigenvalues
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_fields
 from koopsieve.execution import one_blas_thread
-from koopsieve.identify.estimate import Estimate, Status
+from koopsieve.identify.estimate import Estimate, Status, require_statistics
 from koopsieve.identify.horizon_least_squares.loss import HorizonLoss
 from koopsieve.identify.horizon_least_squares.whitening import whitening
 from koopsieve.identify.least_squares import LeastSquares
@@ -50,6 +50,7 @@ class HorizonLeastSquares:
     max_sweeps: int = 100
 
     def __post_init__(self) -> None:
+        check_fields(self, numbers=("tie", "emphasis"), wholes=("max_sweeps",))
         if not (self.tie >= 0 and np.isfinite(self.tie) and np.isfinite(self.emphasis) and self.max_sweeps >= 0):
             raise KoopsieveError(
                 "tie and max_sweeps must not be negative, and all must be finite. Got "
@@ -64,6 +65,7 @@ class HorizonLeastSquares:
         KoopsieveError
             If the statistics hold no horizons, or the outputs are not among the observables.
         """
+        require_statistics(statistics)
         ahead = required_ahead(statistics)
         outputs = _output_columns(statistics, ahead)
         frame = whitening(statistics)

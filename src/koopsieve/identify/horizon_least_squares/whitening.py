@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, magnitude
 from koopsieve.regression import RegressionStatistics
 
 MIN_RELATIVE_SPREAD = 1e-9  # directions of the lifted state with less than this of the largest spread are left out
@@ -82,5 +82,6 @@ def whitening(statistics: RegressionStatistics) -> Whitening:
 
 
 def _norm_or_one(columns: FloatArray) -> FloatArray:
-    norm = np.linalg.norm(columns, axis=0)
+    unit = magnitude(columns)  # squares of 1e200 overflow
+    norm = unit * np.linalg.norm(columns / unit, axis=0)
     return np.where(norm > 0, norm, 1.0)

@@ -14,10 +14,11 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray, magnitude
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
 NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
+SMALLEST = 5e-324  # the smallest number above zero
 MAX_DENSE_WEIGHTS = 1 << 13  # up to so many weights, looking for zeros costs more than multiplying them
 
 
@@ -121,23 +122,39 @@ class StandardProblem:
 
     def original_coef(self, w: FloatArray) -> FloatArray:
         """Map weights from standard units back to the data's own: (D2)."""
-        coef: FloatArray = w * (self.target_scale / self.column_scale[:, None])
+        with np.errstate(over="ignore", invalid="ignore"):  # what leaves the range of floats, the estimate says
+            coef: FloatArray = w * (self.target_scale / self.column_scale[:, None])
         return coef
 
     def original_variance(self, variance: FloatArray) -> FloatArray:
         """Map variances of weights back to the data's own units."""
-        original: FloatArray = variance * (self.target_scale / self.column_scale[:, None]) ** 2
+        with np.errstate(over="ignore", invalid="ignore"):
+            original: FloatArray = np.square(self.original_coef(np.sqrt(np.maximum(variance, 0.0))))
+        return original
+
+    def original_precision(self, precision: FloatArray) -> FloatArray:
+        """Map noise precisions back to the data's own units; inf where that is not in the range of floats."""
+        with np.errstate(over="ignore", divide="ignore"):
+            original: FloatArray = precision / self.target_scale / self.target_scale
         return original
 
 
 def standardise(statistics: RegressionStatistics | TriangularFactor) -> StandardProblem:
     """Bring a regression to standard units."""
-    R, S, rows = statistics.R, statistics.S, float(statistics.rows)
-    column_scale = _root_mean_square(_column_norm(R), rows)
-    target_scale = _root_mean_square(np.hypot(_column_norm(S), np.sqrt(statistics.leftover)), rows)
-    leftover = statistics.leftover / target_scale / target_scale
-    S = np.divide(S, target_scale, order="F")
-    return StandardProblem(R / column_scale, S, leftover, rows, column_scale, target_scale)
+    rows = float(statistics.rows)
+    # First by powers of two, which round nothing: 1e-310 has few digits, and squares of 1e-200 would vanish.
+    unit, target_unit = magnitude(statistics.R), magnitude(np.vstack([statistics.S, np.sqrt(statistics.leftover)]))
+    R, S, left = statistics.R / unit, statistics.S / target_unit, np.sqrt(statistics.leftover) / target_unit
+    column_scale = _root_mean_square(np.linalg.norm(R, axis=0), rows)
+    target_scale = _root_mean_square(np.hypot(np.linalg.norm(S, axis=0), left), rows)
+    return StandardProblem(
+        R=R / column_scale,
+        S=np.divide(S, target_scale, order="F"),
+        leftover=(left / target_scale) ** 2,
+        rows=rows,
+        column_scale=np.maximum(unit * column_scale, SMALLEST),
+        target_scale=np.maximum(target_unit * target_scale, SMALLEST),
+    )
 
 
 def _product(w: FloatArray, matrix: FloatArray) -> FloatArray:
@@ -149,14 +166,6 @@ def _product(w: FloatArray, matrix: FloatArray) -> FloatArray:
     begins = np.searchsorted(target, np.arange(w.shape[1] + 1))
     sparse = csr_array((flat[places], regressor, begins), shape=w.T.shape)  # faster than from w itself
     return np.asarray((sparse @ matrix).T, dtype=float)
-
-
-def _column_norm(matrix: FloatArray) -> FloatArray:
-    # Divided by the largest entry first: squares of 1e-200 would vanish and squares of 1e200 overflow.
-    largest = np.max(np.abs(matrix), axis=0, initial=0.0)
-    safe = np.where(largest > 0, largest, 1.0)
-    norm: FloatArray = safe * np.linalg.norm(matrix / safe, axis=0) * (largest > 0)
-    return norm
 
 
 def _root_mean_square(norm: FloatArray, rows: float) -> FloatArray:

@@ -20,12 +20,14 @@ from koopsieve.identify.spike_slab.known_sets import KnownSets
 from koopsieve.identify.spike_slab.neighbourhood import Neighbourhood, SetSpace
 from koopsieve.identify.spike_slab.turnable import FirstSets, Turnable
 
-MAX_EXPANDED = 24  # sets per target whose evidence is computed in full
+MAX_EXPANDED = 24  # sets per target, near its best, whose neighbours are looked at
+MAX_EXPANDED_EVER = 96  # those included that were near the best before a better one was found
 EXPANDED_PER_ROUND = 6  # of one target at once
 EXPANDED_WITHIN = 4.0  # nats below the best: sets further down are not expanded
 SOLVED_WITHIN = 7.0  # nats below the best: in the end, sets down to there are solved and not only estimated
 MAX_SOLVED = 64  # of them per target
 COUNTED_WITHIN = 9.0  # nats below the best: sets further down are not counted
+_EXPANSION = (EXPANDED_PER_ROUND, EXPANDED_WITHIN, MAX_EXPANDED, MAX_EXPANDED_EVER)
 NUMBERS_AT_ONCE = 1 << 22  # per array, in a group of targets that is worked on together
 
 
@@ -73,10 +75,11 @@ class Solved:
     square: FloatArray
 
     @classmethod
-    def of(cls, group: IndexArray, found: Neighbourhood) -> Solved:
-        """Keep what the averages need."""
-        mean = found.posterior.mean
-        return cls(group, found.value, found.index, mean, mean**2 + found.posterior.variance)
+    def of(cls, group: IndexArray, found: Neighbourhood, new: BoolArray | slice = slice(None)) -> Solved:
+        """Keep what the averages need, of all sets or of those that are new."""
+        mean = found.posterior.mean[new]
+        square = mean**2 + found.posterior.variance[new]
+        return cls(group[new], found.value[new], found.index[new], mean, square)
 
 
 def _averaged(space: SetSpace, targets: IndexArray, sets: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -106,22 +109,33 @@ def _unique(group: IndexArray, index: IndexArray) -> tuple[IndexArray, IndexArra
 def _searched(space: SetSpace, turnable: Turnable, known: KnownSets) -> tuple[KnownSets, list[Solved]]:
     """Expand the best sets, round after round, until those left are few or improbable: (D69).
 
-    In the end the probable ones that were only estimated are solved too, which rids them of rounding in the estimates.
+    Then the probable ones that were only estimated are solved too, which rids them of rounding in the estimates. Where
+    one of these turns out to be better than all others, the search goes on around it.
     """
+    solved: list[Solved] = []
+    while True:
+        known, found = _expanded(space, turnable, known)
+        solved += found
+        for part, alone in turnable.alone(space, known, known.next_to_solve(MAX_SOLVED, SOLVED_WITHIN)):
+            solved.append(Solved.of(known.target[part], alone))
+            known = known.with_solved(part, alone.value)
+        if not known.next_to_expand(*_EXPANSION).size:
+            return known.capped(), solved
+
+
+def _expanded(space: SetSpace, turnable: Turnable, known: KnownSets) -> tuple[KnownSets, list[Solved]]:
+    """Expand the best sets until there is none to expand."""
     solved = []
-    while (rows := known.next_to_expand(EXPANDED_PER_ROUND, EXPANDED_WITHIN, MAX_EXPANDED)).size:
+    while (rows := known.next_to_expand(*_EXPANSION)).size:
         keys, values = [], []
         for part, found, key in turnable.neighbourhoods(space, known, rows):
-            solved.append(Solved.of(known.target[part], found))
-            known = known.with_expanded(part, found.value)
+            solved.append(Solved.of(known.target[part], found, ~known.solved[part]))
+            known = known.with_solved(part, found.value, expanded=True)
             near = np.nonzero((found.moves >= -COUNTED_WITHIN) & (key >= 0))
             keys.append(key[near])
             values.append(found.value[near[0]] + found.moves[near])
         known = known.with_sets(np.concatenate(keys), np.concatenate(values)).within(COUNTED_WITHIN)
-    for part, found in turnable.alone(space, known, known.next_to_expand(MAX_SOLVED, SOLVED_WITHIN, MAX_SOLVED)):
-        solved.append(Solved.of(known.target[part], found))
-        known = known.with_expanded(part, found.value)
-    return known.capped(), solved
+    return known, solved
 
 
 def _inclusion(

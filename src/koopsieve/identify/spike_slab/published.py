@@ -12,8 +12,8 @@ from enum import Enum
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
-from koopsieve.identify.estimate import Estimate, Status, statuses
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields, require_kind
+from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.prior import ProblemPrior, SpikeSlabPrior
 from koopsieve.identify.settle import settle
 from koopsieve.identify.spike_slab import equations
@@ -82,6 +82,9 @@ class PublishedSpikeSlab:
     initial_inclusion: float = 0.5
 
     def __post_init__(self) -> None:
+        require_kind("a prior", self.prior, SpikeSlabPrior, "Use SpikeSlabPrior().")
+        numbers = ("relaxation", "tolerance", "initial_precision", "initial_inclusion")
+        check_fields(self, numbers=numbers, wholes=("max_sweeps",))
         if not 0 < self.relaxation <= 1:
             raise KoopsieveError(f"relaxation must lie in (0, 1]. Got {self.relaxation}.")
         if self.prior.odds or self.prior.always or self.prior.worth:
@@ -93,6 +96,7 @@ class PublishedSpikeSlab:
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix and the inclusion probabilities of every target."""
+        require_statistics(statistics)
         factor, prior = statistics.factor, self.prior.on(statistics.regressors, statistics.rows)
         with np.errstate(all="ignore"):  # diverging targets overflow; they are stopped and reported by their status
             result = settle(

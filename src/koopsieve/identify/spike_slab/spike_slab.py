@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
-from koopsieve.identify.estimate import Estimate, Status, statuses
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields, require_kind
+from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.prior import SpikeSlabPrior
@@ -61,6 +61,8 @@ class SpikeSlab:
     averaged: bool = True
 
     def __post_init__(self) -> None:
+        require_kind("a prior", self.prior, SpikeSlabPrior, "Use SpikeSlabPrior().")
+        check_fields(self, numbers=("tolerance",), wholes=("max_sweeps",), flags=("averaged",))
         if not self.starts:
             raise KoopsieveError("At least one start is needed. Use the default, or starts=(Start.ZERO,).")
 
@@ -87,6 +89,7 @@ class SpikeSlab:
             An earlier answer for the same regressors and targets, used as one more start: after late data arrived, or
             with a slightly different prior.
         """
+        require_statistics(statistics)
         return on_all_cores(self._identify, statistics, start)
 
     def _identify(self, statistics: RegressionStatistics, start: Estimate | None) -> Estimate:
@@ -200,7 +203,7 @@ def _estimate(
         statistics,
         problem.original_coef(answer.mean),
         inclusion=answer.inclusion * ~problem.zero_target,
-        noise_precision=state.rho / problem.target_scale**2,
+        noise_precision=problem.original_precision(state.rho),
         elbo=state.elbo - problem.rows * np.log(problem.target_scale),
         status=statuses(end.settled, exact, Status.DEGENERATE),
         coef_variance=problem.original_variance(answer.variance),

@@ -1,6 +1,7 @@
 // ---- downloads, made here from what the page holds ---------------------------------------------------------------------------
 const cell = (value) => (/[",\n\r]/.test(String(value)) ? `"${String(value).replace(/"/g, '""')}"` : String(value));
-const csv = (rows) => rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
+const safe = (value) => (typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value);  // no spreadsheet takes it for a formula
+const csv = (rows) => rows.map((row) => row.map(safe).map(cell).join(",")).join("\n") + "\n";
 
 function save(name, text, type) {
   const link = html("a", { download: name, href: URL.createObjectURL(new Blob([text], { type })) });

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.identify.estimate import Status
 from koopsieve.identify.prior import SpikeSlabPrior
@@ -32,12 +32,14 @@ class HorizonEstimate:
     ----------
     retained : array of int
         Indices of the observables kept, increasing; the outputs' own are always among them.
-    inclusion : array, shape (L,)
-        Probability of each observable's flag given the other flags, weights and precisions integrated over.
+    composite_inclusion : array, shape (L,)
+        Probability of each observable's flag given the other flags under a composite likelihood: every target with the
+        rows that do not overlap, rows/h of them, and the targets as if they were independent (D78).
     noise_precision : array, shape (len(horizons), len(outputs))
         Expected noise precision of the direct prediction, in the data's own units.
     elbo : float
-        Lower bound of the evidence, each target weighted as `HorizonSieve.emphasis` says.
+        Lower bound of what the search raised: the composite likelihood, each target weighted as `HorizonSieve.emphasis`
+        says. It counts rows/h for a set found by `identify`, and all rows for one found by `sizes`.
     trace : tuple of float
         The bound after every accepted move; it never falls. One value where a size was asked for.
     status : Status
@@ -51,7 +53,7 @@ class HorizonEstimate:
     """
 
     retained: IndexArray
-    inclusion: FloatArray
+    composite_inclusion: FloatArray
     noise_precision: FloatArray
     elbo: float
     trace: tuple[float, ...]
@@ -77,16 +79,20 @@ class HorizonSieve:
     """Spike and slab with flags shared by all outputs and horizons.
 
     `identify` finds the set that the evidence favours; `sizes` finds the best set of each size that is asked for.
-    The flags of q are certain (in or out), the weights have a full covariance given the flags, and the search maximises
-    the resulting closed-form bound: from everything in towards few and from few towards more, with exchanges, the
-    better of the two kept. Observables and targets are brought to unit mean square inside, so units do not matter.
+    Windows of h steps overlap, so `identify` counts rows/h of them: with all of them it would be certain of observables
+    that have nothing to do with the outputs. `sizes` compares sets of one size, where certainty plays no part, and
+    counts all of them. The flags of q are certain (in or out), the weights have a full covariance given the flags, and
+    the search maximises the resulting closed-form bound: from everything in towards few and from few towards more, with
+    exchanges, the better of the two kept. Observables and targets are brought to unit mean square inside, so units do
+    not matter.
     Inputs between now and the horizon are always in and integrated over.
 
     Parameters
     ----------
     prior : SpikeSlabPrior
-        a, b, c, d as for `SpikeSlab`; e/f (or `odds`, `always`, `expected_size`) are the prior odds of a flag, and
-        `worth`, zero here, is the share of noise power it must explain on average over the targets.
+        a, b, c, d as for `SpikeSlab`, by default those of `SpikeSlabPrior.strict`; e/f (or `odds`, `always`,
+        `expected_size`) are the prior odds of a flag, and `worth`, zero here, is the share of noise power it must
+        explain on average over the targets.
     emphasis : float
         The evidence of the targets at horizon h is weighted in proportion to h to this power. 0 treats all horizons
         alike, which mostly counts the short ones, where noise is small and differences are certain; raising it
@@ -101,7 +107,7 @@ class HorizonSieve:
         Accepted exchanges at most, for each size in `sizes`.
     """
 
-    prior: SpikeSlabPrior = field(default_factory=lambda: SpikeSlabPrior(worth=0.0))
+    prior: SpikeSlabPrior = field(default_factory=SpikeSlabPrior.strict)
     emphasis: float = 1.0
     max_sweeps: int = 1000
     weight_sweeps: int = 2
@@ -109,6 +115,8 @@ class HorizonSieve:
     max_exchanges: int = 20
 
     def __post_init__(self) -> None:
+        wholes = ("max_sweeps", "weight_sweeps", "max_newcomers", "max_exchanges")
+        check_fields(self, numbers=("emphasis",), wholes=wholes)
         if not np.isfinite(self.emphasis):
             raise KoopsieveError(f"emphasis must be a finite number, such as 0, 0.5 or 1. Got {self.emphasis}.")
         if min(self.max_sweeps, self.weight_sweeps, self.max_newcomers) < 1 or self.max_exchanges < 0:
@@ -119,7 +127,7 @@ class HorizonSieve:
             )
 
     def identify(self, statistics: RegressionStatistics) -> HorizonEstimate:
-        """Find the observables that the evidence favours, given the prior odds.
+        """Find the observables that the evidence of windows that do not overlap favours, given the prior odds.
 
         Parameters
         ----------
@@ -135,13 +143,13 @@ class HorizonSieve:
         KoopsieveError
             If the statistics hold no horizons.
         """
-        search = self._search(statistics)
+        search = self._search(statistics).independent()
         with one_blas_thread():
             ends = [search.climb(start, self.max_sweeps) for start in (search.dense(), search.sparse())]
         best, trace = max(ends, key=lambda end: end[1][-1])
         agreement = sum(set(end.kept.tolist()) == set(best.kept.tolist()) for end, _ in ends)
         status = Status.MAX_SWEEPS if len(trace) > self.max_sweeps else Status.SETTLED
-        return _estimate(search, statistics, best, trace, status, agreement)
+        return _estimate(search, statistics, best, search.inclusion(best), trace, status, agreement)
 
     def sizes(
         self, statistics: RegressionStatistics, sizes: Sequence[int], progress: Progress = silent
@@ -170,8 +178,10 @@ class HorizonSieve:
         wanted = sorted({int(np.clip(size, max(least, 1), search.problem.observables)) for size in sizes})
         with one_blas_thread():
             found = by_size(search, wanted, progress)
+            counted = search.independent()
+            inclusion = {size: counted.inclusion(counted.of(found[size].kept)) for size in wanted}
         return tuple(
-            _estimate(search, statistics, found[size], (search.bound(found[size]),), Status.SETTLED, 1)
+            _estimate(search, statistics, found[size], inclusion[size], (search.bound(found[size]),), Status.SETTLED, 1)
             for size in wanted
         )
 
@@ -227,6 +237,7 @@ def _estimate(
     search: FlagSearch,
     statistics: RegressionStatistics,
     posterior: HorizonPosterior,
+    inclusion: FloatArray,
     trace: tuple[float, ...],
     status: Status,
     agreement: int,
@@ -235,7 +246,7 @@ def _estimate(
     precision = posterior.rho / search.problem.target_scale**2
     return HorizonEstimate(
         retained=np.sort(posterior.kept),
-        inclusion=search.inclusion(posterior),
+        composite_inclusion=inclusion,
         noise_precision=precision.reshape(len(ahead.horizons), len(ahead.outputs)),
         elbo=trace[-1],
         trace=trace,

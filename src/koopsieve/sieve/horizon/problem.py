@@ -3,12 +3,13 @@
 Comes in: `HorizonStatistics`. Goes out: for every target (an output at a horizon) the Gram matrix of the observables
 and their products with the target, after the inputs between now and the horizon have been fitted to both. Integrating
 over the inputs' weights under a flat prior gives exactly this regression, with one row fewer per input column
-(D32).
+(D32). Windows of h steps that start at neighbouring samples are nearly the same; `independent` counts as many as fit
+side by side (D78).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class HorizonProblem:
         Weight of each target's evidence; they average one.
     target_scale : array, shape (Q,)
         Root mean square of each target in the data's own units.
+    horizon : array of int, shape (Q,)
+        How many steps ahead each target is.
     """
 
     gram: FloatArray
@@ -48,11 +51,25 @@ class HorizonProblem:
     rows: FloatArray
     weight: FloatArray
     target_scale: FloatArray
+    horizon: IndexArray
 
     @property
     def observables(self) -> int:
         """Number of candidate observables L."""
         return int(self.gram.shape[1])
+
+    def independent(self) -> HorizonProblem:
+        """Return the problem with the rows of each target counted as rows/h, as many as do not overlap: (D78)."""
+        horizons, group = np.unique(self.horizon, return_inverse=True)
+        source = np.array([self.group[np.argmax(group == i)] for i in range(len(horizons))])
+        return replace(
+            self,
+            gram=self.gram[source] / horizons[:, None, None],
+            group=group,
+            projected=self.projected / self.horizon[:, None],
+            power=self.power / self.horizon,
+            rows=self.rows / self.horizon,
+        )
 
 
 def horizon_problem(statistics: RegressionStatistics, emphasis: float) -> HorizonProblem:
@@ -71,6 +88,7 @@ def horizon_problem(statistics: RegressionStatistics, emphasis: float) -> Horizo
         rows=np.repeat([part[3] for part in per_horizon], outputs),
         weight=np.repeat(weight / weight.mean(), outputs),
         target_scale=np.concatenate([part[4] for part in per_horizon]),
+        horizon=np.repeat(ahead.horizons, outputs).astype(np.intp),
     )
 
 

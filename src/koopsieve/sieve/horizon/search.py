@@ -8,7 +8,7 @@ answer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -60,14 +60,21 @@ class FlagSearch:
         """Return the evidence with the flags' prior: the ELBO of this set (D35)."""
         return posterior.evidence + self._flags(posterior.kept) + self.prior.log_none_in
 
+    def independent(self) -> FlagSearch:
+        """Return the same search on windows that do not overlap: (D78)."""
+        return replace(self, problem=self.problem.independent())
+
+    def of(self, kept: IndexArray) -> HorizonPosterior:
+        """Return the posterior with some observables in."""
+        return first_posterior(self.problem, self.prior, kept, 2 * self.weight_sweeps)
+
     def dense(self) -> HorizonPosterior:
         """Return the posterior with every observable in."""
-        return first_posterior(self.problem, self.prior, np.arange(self.problem.observables), 2 * self.weight_sweeps)
+        return self.of(np.arange(self.problem.observables))
 
     def sparse(self) -> HorizonPosterior:
         """Return the posterior with only those in that always are."""
-        kept = np.flatnonzero(np.isinf(self.prior.log_odds))
-        return first_posterior(self.problem, self.prior, kept, 2 * self.weight_sweeps)
+        return self.of(np.flatnonzero(np.isinf(self.prior.log_odds)))
 
     def shrink(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
         """Take out the observable that the bound needs least, one by one, until `size` are in."""

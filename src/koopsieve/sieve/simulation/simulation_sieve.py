@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.sieve.simulation.one_step import one_step_factor
 from koopsieve.sieve.simulation.problem import Point, SimulationProblem
@@ -73,6 +73,7 @@ class SimulationSieve:
     search: Search = field(default_factory=Search)
 
     def __post_init__(self) -> None:
+        check_fields(self, numbers=("repeats",), wholes=("length", "rows", "columns", "largest", "steps"))
         if min(self.length, self.rows, self.columns, self.largest, self.steps) < 1 or not self.repeats > 0:
             raise KoopsieveError(
                 "length, rows, columns, largest and steps must be at least 1, repeats above 0. Got "

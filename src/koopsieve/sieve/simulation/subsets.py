@@ -8,6 +8,8 @@ matrix would lose the digits that tell them apart.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import solve_triangular
 
@@ -24,8 +26,8 @@ def evidence(factor: TriangularFactor, log_odds: float, names: tuple[str, ...] |
     """Return what spike and slab infers from a regression, the prior log odds of every column lowered by `log_odds`."""
     regressors = tuple(map(str, range(len(factor.R)))) if names is None else names
     statistics = SomeTargets(factor, ("simulated outputs",), every=regressors)
-    prior = SpikeSlabPrior(worth=2 * log_odds / max(factor.rows, 1.0))
-    return SpikeSlab(prior, starts=(Start.GREEDY, Start.RIDGE)).identify(statistics)
+    prior = replace(SpikeSlabPrior.strict(), worth=2 * log_odds / max(factor.rows, 1.0))
+    return SpikeSlab(prior, starts=(Start.GREEDY, Start.RIDGE), averaged=False).identify(statistics)
 
 
 def supported(factor: TriangularFactor, log_odds: float) -> BoolArray:

@@ -1,0 +1,77 @@
+"""The files that `koopsieve sift` is given, as trajectories in memory or, if they are large, as a stream."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from koopsieve._types import KoopsieveError
+from koopsieve.cli.settings import Settings, checked_gaps
+from koopsieve.data import Stream, Trajectories
+
+MAX_BYTES_IN_MEMORY = 2 * 2**30  # bytes of samples; more are streamed, as is more than an eighth of the memory there is
+
+
+def read(settings: Settings, files: Sequence[str]) -> Trajectories | Stream:
+    """Return the data in files.
+
+    Raises
+    ------
+    KoopsieveError
+        If they cannot be used, or the sample time that was given contradicts the column of times.
+    """
+    if settings.stream == "yes" or (settings.stream == "auto" and _is_large(files, settings)):
+        return _stream(settings, files)
+    data = Trajectories.from_file(
+        files,
+        settings.states,
+        settings.inputs,
+        episode=settings.episode,
+        time=settings.time,
+        dt=None if settings.time is not None else settings.dt,
+        gaps=checked_gaps(settings.gaps),
+        max_gap=settings.max_gap,
+        resample=settings.resample,
+    )
+    _check_dt(settings, data)
+    return data
+
+
+def _stream(settings: Settings, files: Sequence[str]) -> Stream:
+    others = [file for file in files if Path(file).suffix.lower() != ".parquet"]
+    if others:
+        raise KoopsieveError(f"Only Parquet files can be streamed. Got {others[0]}. Leave --stream out, or convert it.")
+    if settings.gaps not in ("refuse", "raise") or settings.resample is not None:
+        raise KoopsieveError(
+            "What is streamed cannot be cut at gaps, interpolated or resampled. Repair the files first, or read them "
+            "whole with --stream no."
+        )
+    data = Stream.from_parquet(
+        list(files), settings.states, settings.inputs, episode=settings.episode, time=settings.time, dt=settings.dt
+    )
+    _check_dt(settings, data)
+    return data
+
+
+def _is_large(files: Sequence[str], settings: Settings) -> bool:
+    """Tell whether Parquet files hold more samples than should be in memory; anything else is read whole."""
+    if not files or any(Path(file).suffix.lower() != ".parquet" or not Path(file).is_file() for file in files):
+        return False
+    from pyarrow import ArrowException, parquet
+
+    try:
+        rows = sum(parquet.read_metadata(file).num_rows for file in files)
+    except (ArrowException, OSError):
+        return False  # the reader says what is wrong
+    columns = len(settings.states) + len(settings.inputs)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else MAX_BYTES_IN_MEMORY
+    return bool(8 * rows * columns > min(MAX_BYTES_IN_MEMORY, memory // 8))
+
+
+def _check_dt(settings: Settings, data: Trajectories | Stream) -> None:
+    if settings.time is not None and settings.dt is not None and abs(data.dt / settings.dt - 1) > 1e-3:
+        raise KoopsieveError(
+            f"--dt says {settings.dt:g}, but the times in column {settings.time!r} are {data.dt:g} apart. "
+            "Leave one of the two out."
+        )

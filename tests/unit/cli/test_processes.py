@@ -1,0 +1,139 @@
+"""The command line as a process: signals, encodings, ports that do not answer, damaged files of earlier runs."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from koopsieve import KoopsieveError
+from koopsieve.execution import DaskExecutor
+
+SRC = str(Path(__file__).parents[3] / "src")
+
+
+def koopsieve(*arguments, cwd, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-m", "koopsieve", *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": SRC, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finished(process):
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_leaves_no_temporary_folder(number, tmp_path):
+    """The process waits inside the hidden folder when the signal comes."""
+    script = (
+        "import sys, time; from koopsieve.cli import app, main; from koopsieve.io import whole_folder\n"
+        "def wait():\n"
+        "    with whole_folder('out') as place:\n"
+        "        (place / 'half').write_text('half'); print('ready', flush=True); time.sleep(60)\n"
+        "app.command('wait')(wait); sys.argv = ['koopsieve', 'wait']; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": SRC},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    assert len(list(tmp_path.iterdir())) == 1
+    process.send_signal(number)
+    code, _, err = finished(process)
+    assert code == 128 + number
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_screen_without_arrows(tmp_path):
+    code, _, err = finished(koopsieve("example", "--samples", 300, cwd=tmp_path))
+    assert (code, err) == (0, "")
+    sift = ("sift", "bench.csv", "--states", "y", "--inputs", "u", "--kernels", 0, "--horizons", 1, "--sieve", "graph")
+    for arguments in (sift, ("inspect", "result/model.npz"), ("sift", "--help"), ("sift", "gone.csv", "--states", "ü")):
+        code, _, err = finished(koopsieve(*arguments, cwd=tmp_path, PYTHONIOENCODING="ascii"))
+        assert code == (2 if "gone.csv" in arguments else 0)
+        assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("demo", "--snr", "-1e308"), "at least -400"),
+        (("demo", "--snr", "nan"), "number of decibels"),
+        (("demo", "--seed", "-1"), "Invalid value for '--seed'"),
+        (("reproduce", "wiener-hammerstein", "--quick", "--out", "r", "--data", "foreign"), "cannot be read"),
+        (("sift", "x.csv", "--states", "y", "--polynomials", "300"), "There is no file x.csv"),
+    ],
+)
+def test_words_instead_of_tracebacks(arguments, message, tmp_path):
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "wiener_hammerstein_process_noise.npz").write_bytes(b"junk")
+    code, _, err = finished(koopsieve(*arguments, cwd=tmp_path))
+    assert (code, message in err, "Traceback" in err) == (2, True, False)
+
+
+def test_the_size_is_said_before_it_is_tried(tmp_path):
+    finished(koopsieve("example", "--samples", 300, cwd=tmp_path))
+    sift = ("sift", "bench.csv", "--states", "y", "--inputs", "u")
+    begun = time.perf_counter()
+    for more, message in (
+        (("--polynomials", 300), "degree must lie between 2 and 100"),
+        (("--polynomials", 60, "--delays", 9), "products up to degree 60, more than 50000"),
+    ):
+        code, _, err = finished(koopsieve(*sift, *more, cwd=tmp_path))
+        assert (code, message in err) == (2, True)
+    assert time.perf_counter() - begun < 30
+
+
+def test_a_port_that_accepts_and_never_answers():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        accepted = []
+        threading.Thread(target=lambda: accepted.append(server.accept()), daemon=True).start()
+        begun = time.perf_counter()
+        with pytest.raises(KoopsieveError, match=r"No Dask scheduler answered at .* within 1 s"):
+            DaskExecutor.connect(f"tcp://127.0.0.1:{server.getsockname()[1]}", timeout=1.0)
+        assert time.perf_counter() - begun < 5
+        for connection, _ in accepted:
+            connection.close()
+
+
+@pytest.mark.parametrize("address", ["tls://127.0.0.1:1", "foo://x", "nonsense", "", "tcp://127.0.0.1:1"])
+def test_addresses_that_lead_nowhere(address):
+    with pytest.raises(KoopsieveError, match="No Dask scheduler answered"):
+        DaskExecutor.connect(address, timeout=1.0)
+
+
+def test_runs_that_were_cut_off_are_computed_again(tmp_path):
+    from koopsieve.experiments.monte_carlo import Task, claim, run_tasks
+
+    tasks = [Task(f"run{i}", square, (i,)) for i in range(3)]
+    assert [one["value"] for one in run_tasks(tasks, tmp_path, {"a": 1}, workers=1)] == [0, 1, 4]
+    files = sorted(path for path in tmp_path.rglob("*.json") if "value" in path.read_text())
+    files[1].write_text(files[1].read_text()[:5])
+    files[2].write_text("")
+    assert [one["value"] for one in run_tasks(tasks, tmp_path, {"a": 1}, workers=1)] == [0, 1, 4]
+    settings = next(path for path in tmp_path.rglob("*.json") if "value" not in path.read_text())
+    settings.write_text(json.dumps({"a": 1})[:4])
+    with pytest.raises(KoopsieveError, match="is damaged, it is not JSON"):
+        claim(tmp_path, {"a": 1})
+
+
+def square(number):
+    return {"value": int(np.square(number))}
