@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # two test processes share the cores, so each gets one thread
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint test-slow fuzz docs format clean
+.PHONY: demo test lint package test-slow fuzz docs docs-serve format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.ready: pyproject.toml
@@ -23,6 +23,11 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+package: $(VENV)/.ready
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/twine check --strict dist/*
 
 test: lint
 	$(ONE_THREAD) $(BIN)/pytest -n 2 -m "not slow"

@@ -14,11 +14,14 @@ from sklearn.utils.validation import validate_data
 from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning, real_array
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.dictionary import Block
+from koopsieve.dictionary.parameters import parameters, with_parameters
 from koopsieve.estimator_checks import belongs_to_rows, checked_rows, refuse_inputs_as_target, require_fitted
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.model.histories import checked_horizon, finite_array, starts
 from koopsieve.pipeline import sift
 from koopsieve.sieve import Sieve
+
+_DICTIONARY = "dictionary__"  # what names of settings of the dictionary's blocks begin with
 
 
 class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -100,6 +103,35 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.validation = validation
         self.dt = dt
         self.seed = seed
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the settings, and with `deep` those of the dictionary's blocks: `dictionary__monomials__degree`."""
+        found: dict[str, Any] = super().get_params(deep=deep)
+        if deep and isinstance(self.dictionary, Block):
+            found |= {f"{_DICTIONARY}{name}": value for name, value in parameters(self.dictionary).items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set settings; those of the dictionary's blocks give a new dictionary, because blocks are frozen.
+
+        Raises
+        ------
+        KoopsieveError
+            If the dictionary has no such block or setting.
+        ValueError
+            If there is no such setting.
+        """
+        changes = {
+            key.removeprefix(_DICTIONARY): params.pop(key) for key in list(params) if key.startswith(_DICTIONARY)
+        }
+        super().set_params(**params)
+        if changes:
+            if not isinstance(self.dictionary, Block):
+                raise KoopsieveError(
+                    f"The dictionary is {self.dictionary!r}, which has no blocks to set parameters of."
+                )
+            self.dictionary = with_parameters(self.dictionary, changes)
+        return self
 
     def fit(self, X: Any, y: Any = None, *, u: Any = None) -> Self:
         """Sift the dictionary on trajectories and fit the model.

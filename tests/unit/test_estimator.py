@@ -16,6 +16,7 @@ from koopsieve import (
     KoopmanSieve,
     KoopsieveError,
     Monomials,
+    SquaredExponential,
     States,
     Trajectories,
     embed_delays,
@@ -108,6 +109,37 @@ def test_clone_and_params():
     assert again.get_params()["steps"] == 5
     assert sieve.steps == 7
     assert "KoopmanSieve" in sieve._repr_html_()
+
+
+def test_settings_of_the_blocks_have_names():
+    sieve = KoopmanSieve(States() + Monomials(degree=2), form="linear")
+    assert sieve.get_params()["dictionary__monomials__degree"] == 2
+    assert "dictionary__monomials__degree" not in sieve.get_params(deep=False)
+    again = clone(sieve).set_params(dictionary__monomials__degree=3, steps=5)
+    assert again.dictionary == States() + Monomials(degree=3)
+    assert (sieve.dictionary, again.steps) == (States() + Monomials(degree=2), 5)
+    assert again.set_params(dictionary__monomials=Constant()).dictionary == States() + Constant()
+    both = again.set_params(dictionary=States() + Monomials(degree=2), dictionary__monomials__degree=4).dictionary
+    assert both == States() + Monomials(degree=4)
+    with pytest.raises(KoopsieveError, match=r"no parameter 'monomials__size'\. It has states, "):
+        sieve.set_params(dictionary__monomials__size=3)
+    with pytest.raises(KoopsieveError, match="Expected a block"):
+        sieve.set_params(dictionary__monomials=3)
+    with pytest.raises(KoopsieveError, match="'auto', which has no blocks"):
+        KoopmanSieve().set_params(dictionary__monomials__degree=3)
+    with pytest.raises(ValueError, match="Invalid parameter 'nonsense'"):
+        sieve.set_params(nonsense=1)
+
+
+def test_a_grid_search_turns_settings_of_blocks(episodes):
+    X, U = episodes
+    data = Trajectories.from_arrays(X, U)
+    recipe = States() + SquaredExponential(centers=4) + SquaredExponential(centers=4, coefficients=[0.1])
+    grid = {"dictionary__squaredexponential-2__centers": [1, 3]}
+    sieve = KoopmanSieve(recipe, horizons=[1, 5], form="linear", steps=3)
+    search = GridSearchCV(sieve, grid, cv=2, error_score="raise").fit(data)
+    assert len(set(search.cv_results_["mean_test_score"])) == 2
+    assert search.best_estimator_.result_.dictionary.size in (X[0].shape[1] + 5, X[0].shape[1] + 7)
 
 
 def test_grid_search_over_trajectories_with_inputs(episodes):

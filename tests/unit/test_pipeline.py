@@ -256,7 +256,7 @@ def test_nothing_to_worry_about_is_said_in_two_lines():
     "case, words",
     [
         (facts(radius=1.01), "spectral radius is 1.01"),
-        (facts(errors=(6e-11, 7e18)), "two stories: NMSE 6e-11 at 1 step but 7e.18 at 100"),
+        (facts(errors=(6e-11, 7e18)), "differ: NMSE 6.00·10⁻¹¹ at 1 step, but 7.00·10¹⁸ at 100"),
         (facts(errors=(6e-11, np.inf)), "two stories"),
         (facts(radius=1e30), "by inf over 100 steps"),
     ],

@@ -1,24 +1,38 @@
-"""What the README shows runs as written."""
+"""What the README shows runs as written, and what its comments say is so."""
 
 import re
+import shlex
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
+
+from koopsieve.cli import main
 
 README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.mark.filterwarnings("ignore::koopsieve.KoopsieveWarning")
-def test_the_python_of_the_readme_runs_as_written(capsys):
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.S)
-    assert len(blocks) >= 2
+def test_the_readme_runs_as_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() replaces it
+    blocks = re.findall(r"^```(sh|python)\n(.*?)^```", README.read_text(), flags=re.S | re.M)
+    assert [kind for kind, _ in blocks] == ["sh", "sh", "python"]
+    for line in blocks[1][1].splitlines():
+        monkeypatch.setattr(sys, "argv", shlex.split(line, comments=True))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0, line
+    assert (tmp_path / "result" / "report.html").stat().st_size > 10_000
     namespace = {}
-    for block in blocks:
-        exec(block, namespace)  # the blocks build on each other, as a reader runs them
-    assert "x1^2" in capsys.readouterr().out
-    assert {"x1", "x2", "x3", "x1^2"} <= set(namespace["sieve"].retained_names_)
-    assert len(namespace["sieve"].retained_names_) < 29
-    assert namespace["sieve"].score(namespace["test"]) > -0.01
+    exec(blocks[2][1], namespace)
+    result = namespace["result"]
+    assert result.errors.mean[-1] < 1e-3 * result.baselines["linear"].errors.mean[-1]  # as the comment says
+    assert result.judged.on == "held-out"
+    assert len({one.embedding for one in result.tried}) > 2  # delays were found among several
+    assert {one.form for one in result.tried} == {"linear", "bilinear", "reprojected"}
+    assert namespace["ahead"][-1] == pytest.approx(namespace["y"][namespace["rows"] + 49], abs=0.05)
 
 
 def test_every_link_to_a_file_exists():

@@ -15,6 +15,7 @@ import typer
 from koopsieve._command import INTERRUPTED_WORDS
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
+from koopsieve.cli.compare import compare
 from koopsieve.cli.demo import demo
 from koopsieve.cli.example import example
 from koopsieve.cli.export import export
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (sift, predict, simulate, inspect, export, demo, example, reproduce):
+for command in (sift, predict, simulate, inspect, compare, export, demo, example, reproduce):
     app.command()(command)
 app.command("reduce", hidden=True)(sift)  # its name in earlier versions
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -10,32 +11,40 @@ import typer
 from koopsieve.cli.table import show_result
 from koopsieve.execution.bar import bar
 
-STORY = "Learned from six simulated seconds with noise; errors are against another trajectory, known without noise."
+TITLE = "A spring that hardens, pushed by a force"
+STORY = (
+    "Only the position is measured, with noise. Candidates are all products, up to degree three, of the last three "
+    "samples of position and force. Errors are on another record."
+)
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(min=0, help="Another seed is another trajectory and other noise.")] = 0,
-    snr: Annotated[float, typer.Option(help="Signal-to-noise ratio of the measurements in dB.")] = 20.0,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(help="Another seed is another pair of records of the same plant.", min=0)] = 0,
+    noise: Annotated[float, typer.Option(help="Standard deviation of the measurement noise.", min=0.0)] = 0.01,
 ) -> None:
-    """Sift a Lorenz dictionary of 23 observables and show what it does to four methods.
+    """Sift 84 candidate terms for a driven spring of which only the position is measured.
+
+    Writes a report, two figures and the model, beside a linear model and one with all candidates.
 
     Example: koopsieve demo --out demo
     """
     from koopsieve.experiments.demo import demo as run
+    from koopsieve.experiments.demo_figure import draw_demo
     from koopsieve.io import check_writable, whole_folder, write_run
-    from koopsieve.plots import plot_error_against_horizon, plot_inclusion, save_figure
+    from koopsieve.plots import plot_error_against_horizon, save_figure
     from koopsieve.report import write_report
 
-    title = f"Lorenz attractor, 1 kHz, {snr:g} dB"
     check_writable(out)
-    result = run(seed=seed, snr_db=snr, progress=bar)
+    result = run(seed=seed, noise=noise, progress=bar)
+    command = shlex.join(["koopsieve", "demo", "--out", str(out), "--seed", str(seed), "--noise", f"{noise:g}"])
     with whole_folder(out) as folder:
-        write_run(result, folder)
-        write_report(result, folder / "report.html", title=title, story=STORY)
-        save_figure(plot_inclusion(result), folder / "inclusion.png")
+        write_run(result, folder, {"story": STORY, "command": command})
+        write_report(result, folder / "report.html", title=TITLE, story=STORY, command=command)
+        save_figure(draw_demo(result).axes[0], folder / "demo.png")
         save_figure(plot_error_against_horizon(result), folder / "error.png")
-    show_result(result, title)
+    show_result(result, TITLE)
     for remark in result.remarks:
         typer.echo(remark)
-    typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv, two figures)")
+    typer.echo(f"Figure: {out}/demo.png")
+    typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv, error.png)")

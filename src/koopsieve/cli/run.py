@@ -8,6 +8,7 @@ from dataclasses import asdict
 import typer
 
 from koopsieve._types import KoopsieveError
+from koopsieve.cli.command import to_command
 from koopsieve.cli.methods import METHODS, shown
 from koopsieve.cli.reading import read
 from koopsieve.cli.settings import Settings, to_toml
@@ -30,10 +31,18 @@ def run_and_write(settings: Settings, as_json: bool) -> None:
     executor = None if settings.scheduler is None else DaskExecutor.connect(settings.scheduler)
     result = run(settings, executor)
     told = story(result, settings)
-    more = {"settings": asdict(settings), "story": told}
+    command = to_command(settings)
+    more = {"settings": asdict(settings), "story": told, "command": command}
     with whole_folder(settings.out) as folder:
         write_run(result, folder, more)
-        write_report(result, folder / "report.html", title=_title(settings), story=told, settings=to_toml(settings))
+        write_report(
+            result,
+            folder / "report.html",
+            title=_title(settings),
+            story=told,
+            command=command,
+            settings=to_toml(settings),
+        )
     if as_json:
         typer.echo(json.dumps(plain({**summarise(result), **more}), indent=2, ensure_ascii=False))
         return

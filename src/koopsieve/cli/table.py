@@ -6,28 +6,29 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from koopsieve._words import number
-from koopsieve.model import LiftedModel, Model
+from koopsieve._words import number, steps
+from koopsieve.model import LiftedModel
 from koopsieve.sieve.result import SieveResult
+from koopsieve.sieve.views import Contender, contenders
 
 _MAX_NAMES = 20  # the report shows all
 
 
 def show_result(result: SieveResult, title: str) -> None:
-    """Print the baselines and the model: NMSE at each horizon, condition number; then what was kept."""
+    """Print the baselines and the model: terms, NMSE at each horizon, condition number; then what was kept."""
     table = Table(title=escape(title), caption=f"NMSE on {result.judged.on} data, mean of the outputs; 1 is the mean")
     table.add_column("model")
-    table.add_column("size", justify="right")
+    table.add_column("terms", justify="right")
     for horizon in result.horizons:
-        table.add_column(f"{horizon} step{'s' if horizon > 1 else ''}", justify="right")
-    table.add_column("cond(A)", justify="right")
-    for name, baseline in result.baselines.items():
-        table.add_row(name, *_row(baseline.model, baseline.errors.mean), style="dim")
-    for name, both in result.comparison.items():
-        for word, fit in (("all", both.full), ("kept", both.reduced)):
-            table.add_row(f"{name}, {word}", *_row(fit.model, fit.errors.mean), style="dim")
+        table.add_column(steps(horizon), justify="right")
+    lifted = isinstance(result.model, LiftedModel) or bool(result.comparison)  # else A is only that of the baseline
+    if lifted:
+        table.add_column("cond(A)", justify="right")
+    sifted, *others = contenders(result)
+    for one in others:
+        table.add_row(escape(one.label), *_row(one, lifted), style="dim")
     table.add_section()
-    table.add_row(f"sifted ({result.form})", *_row(result.model, result.errors.mean), style="bold")
+    table.add_row(f"sifted ({result.form})", *_row(sifted, lifted), style="bold")
     console = Console()
     console.print(table)
     names = result.retained_names
@@ -35,7 +36,6 @@ def show_result(result: SieveResult, title: str) -> None:
     console.print(f"Kept: {', '.join(names[:_MAX_NAMES])}{more}", markup=False, highlight=False)
 
 
-def _row(model: Model, errors: object) -> list[str]:
-    condition = number(model.condition_number) if isinstance(model, LiftedModel) else "–"
-    size = len(model.names if isinstance(model, LiftedModel) else model.dictionary.regressors)
-    return [str(size), *(number(float(error)) for error in errors), condition]  # type: ignore[attr-defined]
+def _row(one: Contender, lifted: bool) -> list[str]:
+    errors = [number(error) for error in one.errors.mean.tolist()]
+    return [str(one.terms), *errors, *([number(one.condition_number)] if lifted else [])]

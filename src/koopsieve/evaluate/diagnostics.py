@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
+from koopsieve._words import number
+from koopsieve._words import steps as as_steps
 from koopsieve.model import LiftedModel, Model
 from koopsieve.regression import DesignDiagnostics, RegressionStatistics, design_diagnostics
 
@@ -56,9 +58,10 @@ class Diagnostics:
 
     def _design(self) -> Iterator[str]:
         rank, columns, kappa = self.design.rank, self.design.columns, self.design.condition_number
-        yield f"The scaled design has numerical rank {rank} of {columns} and condition number {kappa:.1e}."
+        yield f"The scaled design has numerical rank {rank} of {columns} and condition number {number(kappa)}."
         if np.isfinite(self.spectral_radius):
-            yield f"A has condition number {self.condition_number:.1e} and spectral radius {self.spectral_radius:.6f}."
+            of_a = number(self.condition_number)
+            yield f"A has condition number {of_a} and spectral radius {self.spectral_radius:.6f}."
         if rank < columns:
             yield (
                 f"The data cannot tell {columns - rank} of the {columns} regressors from combinations of the others; "
@@ -72,7 +75,7 @@ class Diagnostics:
                 factor = np.float64(self.spectral_radius) ** steps
             yield (
                 f"The spectral radius is {self.spectral_radius:.6f}, so linear predictions grow without bound "
-                f"(by {factor:.3g} over {steps} steps). Reduce the dictionary, or stabilise the model."
+                f"(by {number(float(factor))} over {steps} steps). Reduce the dictionary, or stabilise the model."
             )
 
     def _two_stories(self) -> Iterator[str]:
@@ -82,9 +85,9 @@ class Diagnostics:
         errors = self.mean_error
         if errors[first] < 0.1 and not errors[last] < 1:
             yield (
-                f"Error tells two stories: NMSE {errors[first]:.2g} at {self.horizons[first]} step"
-                f"{'s' if self.horizons[first] > 1 else ''} but {errors[last]:.2g} at {self.horizons[last]}, "
-                "where predicting the mean would give 1. Judge the model at the horizon you need."
+                f"Short and long predictions differ: NMSE {number(errors[first])} at {as_steps(self.horizons[first])}, "
+                f"but {number(errors[last])} at {self.horizons[last]}, where predicting the mean would give 1. Judge "
+                "the model at the horizon you need."
             )
 
 

@@ -91,5 +91,6 @@ def _standard_error(blocks: FloatArray) -> FloatArray:
         return np.full(len(blocks), np.nan)
     whole = np.isfinite(blocks).all(axis=1)
     spread = np.full(len(blocks), np.inf)
-    spread[whole] = np.std(blocks[whole], axis=1, ddof=1) / np.sqrt(count)
+    with np.errstate(over="ignore"):  # of errors beyond 1e154 it is infinite
+        spread[whole] = np.std(blocks[whole], axis=1, ddof=1) / np.sqrt(count)
     return spread

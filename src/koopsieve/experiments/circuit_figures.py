@@ -11,7 +11,6 @@ import numpy as np
 from koopsieve._json import number
 from koopsieve.experiments.comparison import FULL, REDUCED
 from koopsieve.experiments.figure_style import (
-    METHODS,
     close_above,
     curve,
     legend_above,
@@ -20,6 +19,7 @@ from koopsieve.experiments.figure_style import (
     save,
     styled,
 )
+from koopsieve.plots.figure import log_axis, look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,11 +68,11 @@ def draw_errors(summary: Summary) -> Figure:
     """Draw our errors as lines with open marks and the paper's as filled marks, full left and reduced right."""
     figure, axes = panels(1, 2, 6.8, 3.3, sharey=True)
     for one, size in zip(axes[0], (FULL, REDUCED), strict=True):
-        one.set(xscale="log", yscale="log", xlabel="prediction horizon (samples)", title=f"{size} dictionary")
+        one.set(xlabel="prediction horizon (samples)", title=f"{size} dictionary")
         _draw_beside_paper(one, summary, size)
         one.axhline(1.0, color="0.4", linewidth=0.8)
-        one.set_xticks(summary["horizons"], [str(h) for h in summary["horizons"]])
-        one.set_xticks([], minor=True)
+        log_axis(one, "x", summary["horizons"])
+        log_axis(one, "y")
         one.set_ylim(bottom=1e-2)
     close_above(axes[0], _TOP)
     axes[0, 0].set_ylabel("NMSE of y, test multisine")
@@ -87,9 +87,9 @@ def _draw_beside_paper(axes: Axes, summary: Summary, size: str) -> None:
     horizons = np.array(summary["horizons"])
     for method, values in summary["long_term"][size].items():
         mean = np.array(values, dtype=float)
-        curve(axes, summary["horizons"], mean, np.full(len(mean), np.nan), _TOP, label=method, **METHODS[method])
+        curve(axes, summary["horizons"], mean, np.full(len(mean), np.nan), _TOP, label=method, **look_of(method))
         paper = np.array(summary["paper"]["long_term"][size].get(method, [np.nan] * len(mean)), dtype=float)
-        look = {key: METHODS[method][key] for key in ("color", "marker")}
+        look = {key: look_of(method)[key] for key in ("color", "marker")}
         axes.plot(1.14 * horizons, np.where(paper < _TOP, paper, np.nan), linestyle="none", markersize=3.5, **look)
 
 

@@ -1,45 +1,59 @@
-"""The demonstration: the Lorenz attractor with noise, 23 observables of which few are needed."""
+"""The demonstration: a spring that hardens, pushed by a force; only its position is measured, with noise."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from koopsieve.data import Trajectories
-from koopsieve.dictionary import SquaredExponential, States
-from koopsieve.evaluate import add_noise
+from koopsieve.data import Embedding, Trajectories
+from koopsieve.dictionary import Constant, Inputs, Monomials, States
+from koopsieve.dictionary.points import STATES_AND_INPUTS
 from koopsieve.execution import Progress, silent
-from koopsieve.identify import STLSQ, Identifier, LeastSquares, SparseBayes, SpikeSlab
 from koopsieve.pipeline import sift
 from koopsieve.sieve.result import SieveResult
-from koopsieve.systems import lorenz
+from koopsieve.systems.bench import SAMPLE_TIME, bench_record
 
-HORIZONS = (1, 10, 50, 100)
-NAMES = ("x", "y", "z")
+HORIZONS = (1, 10, 50)
+SAMPLES, TEST_SAMPLES = 2400, 2000
+NOISE = 0.01  # of the position, which moves by about 0.6
 
 
-def demo(seed: int = 0, snr_db: float = 20.0, progress: Progress = silent) -> SieveResult:
-    """Simulate Lorenz at 1 kHz, add noise, sift three states and twenty kernels, judge on an unseen trajectory.
+def demo(
+    seed: int = 0,
+    noise: float = NOISE,
+    progress: Progress = silent,
+    *,
+    samples: int = SAMPLES,
+    form: str = "auto",
+    delays: int = 2,
+) -> SieveResult:
+    """Sift all products, up to degree three, of the last samples of position and force; judge on another record.
 
-    Errors compare predictions that start from noisy test samples with the noise-free trajectory, as in the paper.
+    Parameters
+    ----------
+    seed : int
+        Another seed is another pair of records of the same plant.
+    noise : float
+        Standard deviation of the measurement noise.
+    progress : Progress
+    samples : int
+        Of the record that is learned from.
+    form : str
+        Of the model; by default all three are tried.
+    delays : int
+        Past samples of position and force among the candidates.
     """
-    start = np.random.SeedSequence(seed).spawn(4)
-    clean, unseen = (Trajectories.from_arrays(lorenz(6.0, 1e-3, seed=s), dt=1e-3, state_names=NAMES) for s in start[:2])
-    train = add_noise(clean, snr_db, np.random.default_rng(start[2]))
-    test = add_noise(unseen, snr_db, np.random.default_rng(start[3]))
-    methods: dict[str, Identifier] = {
-        "least squares": LeastSquares(),
-        "thresholded least squares": STLSQ(),
-        "sparse Bayes": SparseBayes(),
-        "spike and slab": SpikeSlab(),
-    }
+    train, test = record(samples, 2 * seed, noise), record(TEST_SAMPLES, 2 * seed + 1, noise)
     return sift(
         train,
-        States() + SquaredExponential(centers=20, coefficients=[1e-5]),
-        form="linear",
+        States() + Constant() + Inputs() + Monomials(3, of=STATES_AND_INPUTS),
+        form=form,
+        delays=Embedding(delays, delays),
         horizons=HORIZONS,
         test=test,
-        truth=unseen,
-        compare=methods,
         seed=seed,
         progress=progress,
     )
+
+
+def record(samples: int, seed: int, noise: float) -> Trajectories:
+    """Return one record of the bench."""
+    force, position = bench_record(samples, seed=seed, noise=noise)
+    return Trajectories.from_arrays(position, force, dt=SAMPLE_TIME, state_names="position", input_names="force")

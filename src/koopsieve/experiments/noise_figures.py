@@ -12,8 +12,6 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.experiments.comparison import FULL, REDUCED
 from koopsieve.experiments.figure_style import (
-    METHODS,
-    OTHERS,
     close_above,
     curve,
     legend_above,
@@ -22,6 +20,7 @@ from koopsieve.experiments.figure_style import (
     save,
     styled,
 )
+from koopsieve.plots.figure import METHODS, log_axis, look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +45,7 @@ def draw_sizes(summary: Summary) -> Figure:
     """Draw how many observables are kept at each level of noise, for every threshold."""
     figure, axes = panels(1, 1, 3.6, 2.7)
     one = axes[0, 0]
-    for threshold, look in zip(summary["reduced_size"], OTHERS, strict=False):
+    for threshold, look in zip(summary["reduced_size"], METHODS.values(), strict=False):
         mean, half = (_numbers(summary[key][threshold]) for key in ("reduced_size", "reduced_size_ci95"))
         curve(one, summary["snr_db"], mean, half, _NEVER, label=f"ε = {threshold}", **look)
     one.axhline(summary["full_size"], color="0.4", linewidth=0.8)
@@ -118,10 +117,10 @@ def _methods(
     pick: Callable[[Any], Sequence[float]],
     ceiling: float,
 ) -> None:
-    axes.set_yscale("log")
+    log_axis(axes, "y")
     for method, entry in values.items():
         mean, width = _numbers(pick(entry)), _numbers(pick(half[method]))
-        curve(axes, x, mean, width, ceiling, label=method, **METHODS[method])
+        curve(axes, x, mean, width, ceiling, label=method, **look_of(method))
 
 
 def _numbers(values: Sequence[float]) -> FloatArray:

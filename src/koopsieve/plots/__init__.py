@@ -8,6 +8,7 @@ from koopsieve.plots.graph import plot_graph
 from koopsieve.plots.inclusion import plot_inclusion
 from koopsieve.plots.path import plot_path
 from koopsieve.plots.prediction import plot_prediction
+from koopsieve.plots.simulation import plot_simulation
 from koopsieve.plots.summary import plot_summary
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "plot_inclusion",
     "plot_path",
     "plot_prediction",
+    "plot_simulation",
     "plot_summary",
     "save_figure",
 ]

@@ -43,7 +43,7 @@ METHODS: dict[str, dict[str, Any]] = {
 NUMERALS = dict(zip(("I", "II", "III", "IV", "IV*"), METHODS, strict=True))  # as the paper counts the methods
 KEPT, REMOVED = "#0b6e99", "#9aa3af"  # what was kept, and what was not
 CEILING = 1e4  # errors beyond this only say that the model diverged
-DIVERGED = "diverged"  # marks of it, so that they can be told from other lines
+DIVERGED, LEFT = "diverged", "left the picture"  # what marks mean, so that the legend can say it
 _MARK_WIDTH = 7.0  # points
 
 
@@ -86,7 +86,7 @@ def figure_of(axes: Axes) -> Figure:
 def save_figure(axes: Axes, path: str | os.PathLike[str], dpi: int = 150) -> None:
     """Save the figure of `axes`; the suffix of `path` says the format (png, svg, pdf)."""
     target = Path(path)
-    fixed = {"Date": None} if target.suffix == ".svg" else None  # the same figure gives the same file
+    fixed = {".svg": {"Date": None}, ".png": {"Software": None}}.get(target.suffix)  # the same figure, the same file
     with written_whole(target) as stream:
         figure_of(axes).savefig(stream, format=target.suffix.lstrip("."), dpi=dpi, metadata=fixed)
 
@@ -138,8 +138,9 @@ def legend(ax: Axes, title: str | None = None, below: bool = False) -> None:
     handles, labels = ax.get_legend_handles_labels()
     if not handles:
         return
-    if any(line.get_gid() == DIVERGED for line in ax.lines):
-        handles, labels = [*handles, _triangle()], [*labels, DIVERGED]
+    for meaning, marker in ((DIVERGED, "^"), (LEFT, "x")):
+        if marks_of(ax, meaning):
+            handles, labels = [*handles, legend_mark(marker)], [*labels, meaning]
     known = ax.get_legend()
     heading = title if title is not None or known is None else known.get_title().get_text() or None
     place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
@@ -148,10 +149,16 @@ def legend(ax: Axes, title: str | None = None, below: bool = False) -> None:
     ax.legend(handles, labels, fontsize=8, title=heading, title_fontsize=8, frameon=False, **place)
 
 
-def _triangle() -> Any:
+def marks_of(ax: Axes, meaning: str) -> list[Any]:
+    """Return the marks on axes that mean that a curve diverged or left the picture."""
+    return [line for line in ax.lines if line.get_gid() == meaning]
+
+
+def legend_mark(marker: str) -> Any:
+    """Return a grey mark for a legend."""
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], linestyle="none", marker="^", color="0.35")
+    return Line2D([], [], linestyle="none", marker=marker, color="0.35")
 
 
 def _no_ticks() -> Any:
@@ -160,10 +167,12 @@ def _no_ticks() -> Any:
     return NullLocator()
 
 
-def draw_errors(ax: Axes, x: ArrayLike, errors: ArrayLike, label: str, **look: Any) -> None:
-    """Draw errors against x; where a model diverged the line is cut, and a triangle at the upper edge says so."""
+def draw_errors(
+    ax: Axes, x: ArrayLike, errors: ArrayLike, label: str, *, ceiling: float = CEILING, **look: Any
+) -> None:
+    """Draw errors against x; above `ceiling` the line is cut, and a triangle at the upper edge says so."""
     where, values = np.asarray(x, dtype=float), np.asarray(errors, dtype=float)
-    seen = np.isfinite(values) & (values < CEILING)
+    seen = np.isfinite(values) & (values < ceiling)
     ax.plot(where, np.where(seen, values, np.nan), label=label, markerfacecolor="none", **look)
     mark_diverged(ax, where[~seen], look.get("color", "black"))
 
@@ -175,7 +184,7 @@ def mark_diverged(ax: Axes, x: ArrayLike, color: str) -> None:
     places = np.asarray(x, dtype=float)
     if not len(places):
         return
-    before = sum(line.get_gid() == DIVERGED for line in ax.lines)
+    before = len(marks_of(ax, DIVERGED))
     aside = ScaledTranslation(-before * _MARK_WIDTH / 72, 0, figure_of(ax).dpi_scale_trans)
     edge = ax.get_xaxis_transform() + aside
     marks: dict[str, Any] = {"linestyle": "none", "marker": "^", "zorder": 5, "gid": DIVERGED}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.plots.curves import draw_model, limits_around
 from koopsieve.plots.examples import examples
 from koopsieve.plots.figure import MODELS, as_text, legend, new_axes
 from koopsieve.sieve.result import SIFTED
@@ -14,8 +15,6 @@ from koopsieve.sieve.views import Sifted, result_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_ROOM = 0.4  # above and below the measured values, in units of their range
 
 
 def plot_prediction(
@@ -38,30 +37,23 @@ def plot_prediction(
     """
     result = result_of(given)
     ax = new_axes(7.0, 3.4) if axes is None else axes
-    column = _position("output", output or result.model.output_names[0], result.model.output_names)
+    column = position("output", output or result.model.output_names[0], result.model.output_names)
     found = examples(result)
-    example = found[_position("stretch", stretch, tuple(e.kind for e in found))]
+    example = found[position("stretch", stretch, tuple(e.kind for e in found))]
     time = np.arange(len(example.measured), dtype=float) * result.model.dt
-    low, high = _limits(example.measured[:, column])
+    limits = limits_around(example.measured[:, column])
     word = "measured" if result.judged.truth is None else "true"
     ax.plot(time, example.measured[:, column], color="black", linewidth=1.4, label=word, zorder=3)
     if example.band is not None and result.coverage is not None:
         _draw_band(ax, example.band, time, column, result.coverage.level)
     for name, values in example.predicted.items():
-        own = {"zorder": 4 if name == SIFTED else 2, "label": name}
-        look = {key: MODELS[name][key] for key in ("color", "linestyle", "linewidth")}
-        _draw_until_it_leaves(ax, time, values[:, column], (low, high), **look, **own)
-    ax.set_ylim(low, high)
+        draw_model(ax, time, values[:, column], limits, name, name)
+    ax.set_ylim(limits)
     ax.set_xlabel("seconds after the start")
     ax.set_ylabel(as_text(result.model.output_names[column]))
     ax.grid(alpha=0.25)
     legend(ax)
     return ax
-
-
-def _limits(measured: FloatArray) -> tuple[float, float]:
-    room = _ROOM * (float(np.ptp(measured)) or 1.0)
-    return float(measured.min()) - room, float(measured.max()) + room
 
 
 def _draw_band(ax: Axes, band: tuple[FloatArray, FloatArray], time: FloatArray, column: int, level: float) -> None:
@@ -70,20 +62,8 @@ def _draw_band(ax: Axes, band: tuple[FloatArray, FloatArray], time: FloatArray, 
     ax.fill_between(time, lower, upper, color=MODELS[SIFTED]["color"], alpha=0.18, linewidth=0, label=label)
 
 
-def _draw_until_it_leaves(
-    ax: Axes, time: FloatArray, values: FloatArray, limits: tuple[float, float], **look: Any
-) -> None:
-    low, high = limits
-    inside = (values >= low) & (values <= high)
-    last = len(values) if inside.all() else int(np.argmin(inside))
-    ax.plot(time[:last], values[:last], **look)
-    if last < len(values):
-        edge = high if values[last] > high else low
-        mark = {"color": look["color"], "marker": "x", "markersize": 8, "markeredgewidth": 2}
-        ax.plot(time[last], edge, linestyle="none", clip_on=False, zorder=5, gid="left", **mark)
-
-
-def _position(what: str, name: str, known: tuple[str, ...]) -> int:
+def position(what: str, name: str, known: tuple[str, ...]) -> int:
+    """Return the place of a name among those known."""
     if name not in known:
         raise KoopsieveError(f"There is no {what} {name!r}. Expected one of {', '.join(known)}.")
     return known.index(name)

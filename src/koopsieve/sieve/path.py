@@ -153,7 +153,7 @@ class SievePath(Shown):
     def describe(self) -> str:
         """Say in words what was chosen and why."""
         choice = self.choice
-        errors = ", ".join(f"{e:.2g} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
+        errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
         kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
         return " ".join(part for part in (f"{kept}; validation NMSE {errors}.", self.why_large) if part)
 

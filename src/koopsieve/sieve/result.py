@@ -240,7 +240,7 @@ class SieveResult(Shown):
     def describe(self) -> str:
         """Say in words what was kept, how well it predicts and what to be careful about."""
         pairs = zip(self.errors.mean, self.horizons, strict=True)
-        errors = ", ".join(f"{error:.2g} at {h}" for error, h in pairs)
+        errors = ", ".join(f"{number(error)} at {h}" for error, h in pairs)
         done = [self.provenance.describe()] if self.provenance.changed else []
         return " ".join([*done, *self.remarks, f"NMSE on {self.judged.on} data: {errors} steps."])
 

@@ -261,7 +261,7 @@ def test_debug_shows_the_traceback_wherever_it_stands(bench):
 
 
 def test_help_has_examples(koopsieve_in):
-    for command in ("sift", "predict", "simulate", "inspect", "example", "demo"):
+    for command in ("sift", "predict", "simulate", "inspect", "compare", "example", "demo"):
         code, out, _ = koopsieve_in(command, "--help")
         assert code == 0
         assert f"koopsieve {command} " in out.replace("\n", " ")
@@ -324,3 +324,26 @@ def test_completion_knows_the_commands(tmp_path):
         timeout=120,
     )
     assert {"sift", "simulate"} <= set(done.stdout.split())
+
+
+def test_a_report_says_how_to_repeat_it_and_runs_are_compared(bench, tmp_path):
+    assert bench(*QUICK, "--out", "one")[0] == 0
+    command = "koopsieve sift bench.csv --states y --inputs u --time t --delays 1 --kernels 0 --polynomials 3"
+    command += " --inputs-at k --form linear --horizons 1,10 --sieve graph --out one"
+    assert json.loads((tmp_path / "one" / "summary.json").read_text())["command"] == command
+    assert f'<pre id="command">{command}</pre>' in (tmp_path / "one" / "report.html").read_text()
+    before = (tmp_path / "one" / "model.npz").read_bytes()
+    assert bench(*command.split()[1:])[0] == 0
+    assert (tmp_path / "one" / "model.npz").read_bytes() == before
+
+    assert bench(*QUICK, "--polynomials", "2", "--out", "two")[0] == 0
+    code, out, err = bench("compare", "one", "two", "--out", "both.html", "--title", "Degrees")
+    assert (code, out, err) == (0, "Written to both.html: 2 runs side by side.\n", "")
+    page = (tmp_path / "both.html").read_text()
+    assert "<h1>Degrees</h1>" in page
+    assert not re.search(r"(src|href|url)\s*[=(]\s*[\"']?(https?:)?//", page)
+    code, _, err = bench("compare", "one")
+    assert (code, err) == (2, "koopsieve: Compare two runs or more. Got 1.\n")
+    code, _, err = bench("compare", "one", "nowhere")
+    assert code == 2
+    assert "nowhere cannot be read" in err

@@ -8,6 +8,7 @@ from koopsieve.data import Embedding, Trajectories
 from koopsieve.data.delays import embedded
 from koopsieve.dictionary import Constant, Monomials, States
 from koopsieve.evaluate import horizon_nmse, window_errors
+from koopsieve.evaluate.windows import _standard_error
 from tests.reference.literal_prediction import predict_one
 from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
@@ -82,3 +83,7 @@ def test_horizons_that_are_none(horizons):
     for errors in (window_errors, horizon_nmse):
         with pytest.raises(KoopsieveError, match=r"whole number|several numbers"):
             errors(model, data, horizons)
+
+
+def test_the_spread_of_huge_errors_is_infinite_without_a_warning():
+    np.testing.assert_array_equal(_standard_error(np.array([[1e200, 3e200], [1.0, 3.0]])), [np.inf, 1.0])

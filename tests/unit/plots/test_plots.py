@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from koopsieve import KoopmanSieve, KoopsieveError, Monomials, States
+from koopsieve.evaluate import free_run
 from koopsieve.plots import (
     new_axes,
     plot_eigenvalues,
@@ -14,6 +15,7 @@ from koopsieve.plots import (
     plot_inclusion,
     plot_path,
     plot_prediction,
+    plot_simulation,
     plot_summary,
     save_figure,
 )
@@ -23,6 +25,7 @@ from koopsieve.sieve.views import contenders
 from tests.runs import duffing_result, duffing_trajectories
 
 PLOTS = [plot_eigenvalues, plot_error_against_horizon, plot_graph, plot_inclusion, plot_path, plot_prediction]
+PLOTS += [plot_simulation]
 
 
 @pytest.mark.parametrize("plot", PLOTS)
@@ -94,8 +97,25 @@ def test_a_prediction_that_leaves_the_picture_is_cut_and_marked(small_result):
     lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
     assert len(lines["linear"]) < len(lines["measured"])
     assert all(low <= value <= high for value in lines["linear"])
-    assert len([line for line in axes.get_lines() if line.get_gid() == "left"]) == 1
+    assert len([line for line in axes.get_lines() if line.get_gid() == "left the picture"]) == 1
     assert len(lines["sifted"]) == len(lines["measured"])
+
+
+def test_free_runs_are_drawn_along_the_record_and_cut_where_they_leave(small_result):
+    axes = plot_simulation(small_result, seconds=5.0)
+    data, model = small_result.judged.data, small_result.model
+    lines = {str(line.get_label()).split(" (")[0]: line for line in axes.get_lines()}
+    np.testing.assert_array_equal(lines["measured"].get_ydata(), data.states[0][:101, 0])
+    expected = free_run(model, data.states[0][0], data.inputs[0][:100])[:, 0]
+    np.testing.assert_allclose(lines["sifted"].get_ydata()[1:], expected)
+    wild = replace(small_result.baselines["linear"].model, A=3.0 * small_result.baselines["linear"].model.A)
+    linear = replace(small_result.baselines["linear"], model=wild)
+    axes = plot_simulation(replace(small_result, baselines={**small_result.baselines, "linear": linear}))
+    lines = {str(line.get_label()).split(" (")[0]: line for line in axes.get_lines()}
+    assert len(lines["linear"].get_ydata()) < 50 < len(lines["measured"].get_ydata())
+    assert "left the picture" in [text.get_text() for text in axes.get_legend().get_texts()]
+    with pytest.raises(KoopsieveError, match=r"There is no episode 9\. Expected a number from 0 to"):
+        plot_simulation(small_result, episode=9)
 
 
 def test_ticks_are_plain_numbers(small_result):
