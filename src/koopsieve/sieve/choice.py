@@ -64,6 +64,12 @@ def simplest_as_good(blocks: Sequence[FloatArray], runs: Sequence[FloatArray]) -
     return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
 
 
+def as_good_at_each(mine: FloatArray, theirs: FloatArray) -> bool:
+    """Tell whether a model is as good as another at every horizon, as far as the blocks (horizons, blocks) can tell."""
+    logs = log_errors(np.stack([mine, theirs]))
+    return all(excess(logs[:, h])[0] <= _ALIKE for h in range(logs.shape[1]))
+
+
 def _can_be_simulated(runs: FloatArray) -> bool:
     """Tell whether the median run of some model explains most of what the outputs do."""
     return bool(np.median(runs, axis=1).min() < PREDICTABLE)
