@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # two test processes share the cores, so each gets one thread
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint package test-slow fuzz docs docs-serve format clean
+.PHONY: demo test lint package test-slow fuzz docs docs-build format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.ready: pyproject.toml
@@ -41,8 +41,12 @@ SEED ?= 0
 fuzz: $(VENV)/.ready
 	$(ONE_THREAD) PYTHONPATH=src:. $(BIN)/python -m tests.fuzz.runner --cases $(CASES) --seed $(SEED)
 
-docs: $(VENV)/.ready
-	$(BIN)/mkdocs build --strict
+docs: docs-build  # pages that a browser opens from disk cannot search, so they are served
+	@echo "The documentation is at http://127.0.0.1:8000 until Ctrl-C"
+	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory site
+
+docs-build: $(VENV)/.ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .

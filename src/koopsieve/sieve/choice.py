@@ -18,7 +18,7 @@ from koopsieve._types import FloatArray
 _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
 _ALIKE = 1e-9  # mean logarithms closer than this are equal
 _ONE_SIGMA = ndtr(1.0)  # what lies below the mean and one standard error
-PREDICTABLE = 0.5  # error of a free run, relative to the variance, below which it says something about the model
+PREDICTABLE = 0.1  # error of a free run, relative to the variance, below which it tells models apart
 WORTH_A_TERM = 0.05  # mean logarithm of the error; less than five per cent is no reason for a larger model
 
 
@@ -73,7 +73,7 @@ def as_good_at_each(mine: FloatArray, theirs: FloatArray) -> bool:
 
 
 def _can_be_simulated(runs: FloatArray) -> bool:
-    """Tell whether the median run of some model explains most of what the outputs do."""
+    """Tell whether the median run of some model explains nine tenths of what the outputs do."""
     return bool(np.median(runs, axis=1).min() < PREDICTABLE)
 
 

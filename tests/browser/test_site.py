@@ -1,0 +1,73 @@
+"""The documentation as `make docs` serves it, in a real browser."""
+
+import re
+import subprocess
+import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["index", "coming-from", "control", "reproduction", "gallery/angles", "reference/sift"]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The address of the site, built without a warning."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_pages_fit_the_screen_and_ask_for_nothing_from_outside(site, browser, width):
+    address = site
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page, outside = context.new_page(), []
+    page.on("request", lambda request: outside.append(request.url) if not request.url.startswith(address) else None)
+    for name in PAGES:
+        page.goto(f"{address}/{name}.html", wait_until="domcontentloaded")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        assert page.evaluate("document.documentElement.scrollHeight") < 30_000, name
+    assert [url for url in outside if not url.startswith(("blob:", "data:"))] == []
+    context.close()
+
+
+def test_the_search_finds(site, browser):
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    page.goto(f"{site}/index.html")
+    page.wait_for_function("document.readyState === 'complete'")
+    page.keyboard.press("s")
+    page.keyboard.type("coming from pysindy", delay=10)
+    page.wait_for_selector(".md-search-result__item")
+    assert "Coming from another tool" in page.inner_text(".md-search-result__list")
+    context.close()
+
+
+def test_copied_commands_are_commands(site, browser):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{site}/index.html")
+    page.locator(".language-sh").nth(1).hover()
+    page.locator(".language-sh").nth(1).locator("button").first.click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(r"koopsieve example --out bench.csv\s*", copied)
+    context.close()
