@@ -6,7 +6,7 @@ from koopsieve import KoopmanSieve
 from koopsieve.sieve import GraphSieve
 from tests.fuzz.values import ODD, pick, recipe, record, with_accident
 
-SETTINGS = ("horizons", "state_delays", "input_delays", "sieve", "steps", "stable", "validation", "dt", "seed")
+SETTINGS = ("form", "horizons", "state_delays", "input_delays", "sieve", "steps", "stable", "validation", "dt", "seed")
 REFUSED = ("nan", "inf", "mask", "complex", "text", "three dimensions", "ragged", "no rows", "no columns")
 
 
@@ -15,6 +15,7 @@ def case(rng, folder):
     X, accident = with_accident(rng, x)
     inputs, other = with_accident(rng, u) if u.shape[1] and rng.random() < 0.3 else (u, "none")
     settings = {"horizons": [1, 2], "steps": 4, "sieve": GraphSieve() if rng.random() < 0.5 else None}
+    settings["form"] = "linear" if rng.random() < 0.95 else pick(rng, ("bilinear", "reprojected", "auto"))
     if rng.random() < 0.4:
         settings[pick(rng, SETTINGS)] = pick(rng, ODD)
     dictionary = pick(rng, ODD) if rng.random() < 0.05 else recipe(rng)
