@@ -31,6 +31,7 @@ def sifted(case: Case) -> SieveResult:
         return sift(
             problem.train,
             problem.recipe,
+            form="linear",
             delays=problem.delays,
             horizons=problem.horizons,
             test=next(iter(problem.tests.values())),

@@ -1,10 +1,10 @@
 """How far inclusion probabilities are from the exact posterior, averaged over sets and as mean field gives them.
 
-    python -m benchmarks.inclusion [--problems 60] [--regressors 12] [--slabs]
+    python -m benchmarks.inclusion [--problems 60] [--regressors 12]
 
 Random regressions whose regressors are independent, correlated 0.9 or 0.999, or exact copies in pairs; three of them
-are true. The exact posterior goes through all sets (`tests/reference/exact_inclusion.py`). `--slabs` compares slabs and
-prior odds by how well inclusion tells what is truly in.
+are true. The exact posterior goes through all sets (`tests/reference/exact_inclusion.py`). `benchmarks/slabs.py`
+compares slabs and prior odds by how well inclusion tells what is truly in.
 """
 
 import argparse
@@ -127,39 +127,12 @@ def time_per_target(sizes, snr_db=40.0):
         print(f"  {size} regressors: mean field {spent[0]:.2f}, averaged {spent[1]:.2f}")
 
 
-def slabs(problems, regressors):
-    """Print how slabs of different shape and odds do at telling what is truly in, on problems of their own."""
-    print("slab (c, d: Student of 2c degrees, scale √(d/c))   odds      Brier    F1 at 0.5   said in   truly in")
-    for c, d in ((1e-3, 1e-6), (1e-2, 1e-4), (0.1, 1e-2), (0.5, 0.045), (0.5, 0.125), (0.5, 0.5), (2.0, 2.0)):
-        for odds in (0.025, 0.1, 0.33):
-            prior = SpikeSlabPrior(c=c, d=d, e=odds, f=1.0)
-            inclusion, truth = [], []
-            for kind in KINDS:
-                for seed in range(1000, 1000 + problems):  # not those of the comparison above
-                    one = problem(kind, seed, regressors, active=1 + seed % 5)
-                    inclusion.append(SpikeSlab(prior).identify(one.statistics).inclusion[:, 0])
-                    truth.append(one.weights != 0)
-            inclusion, truth = np.concatenate(inclusion), np.concatenate(truth)
-            said = inclusion >= 0.5
-            right = np.sum(said & truth)
-            f1 = 2 * right / (said.sum() + truth.sum())
-            brier = np.mean((inclusion - truth) ** 2)
-            what = f"c = {c:g}, d = {d:g}, scale {np.sqrt(d / c):.3g}"
-            print(
-                f"{what:48s} {odds:6.3f} {brier:9.4f} {f1:10.3f} {said.mean():11.3f} {right / max(said.sum(), 1):9.3f}"
-            )
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", type=int, default=60, help="per kind")
     parser.add_argument("--regressors", type=int, default=12)
     parser.add_argument("--sizes", type=int, nargs="*", default=[23, 200, 500])
-    parser.add_argument("--slabs", action="store_true", help="compare slabs and prior odds instead")
     options = parser.parse_args()
-    if options.slabs:
-        slabs(options.problems, options.regressors)
-        return
     against_the_exact_posterior(options.problems, options.regressors, SpikeSlabPrior())
     time_per_target(options.sizes)
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from koopsieve import _command  # noqa: F401  first: it is about what happens while the others are imported
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
 from koopsieve.data import Embedding, Signals, Stream, Trajectories, embed_delays

@@ -67,4 +67,4 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise KoopsieveError(f"{os.fspath(path)} is damaged, it is not JSON: {error}. Remove it.") from error
+        raise KoopsieveError(f"{os.fspath(path)} cannot be read, it is not JSON ({error}). Remove it.") from error

@@ -56,7 +56,7 @@ def whole_number(what: str, value: Any, least: int = 0) -> int:
     except TypeError:
         number = least - 1
     if not least <= number <= MAX_WHOLE:
-        raise KoopsieveError(f"{what} must be a whole number, {least} or more. Got {str(value)[:80]}.")
+        raise KoopsieveError(f"{what} must be a whole number, {least} or more. Got {repr(value)[:80]}.")
     return number
 
 
@@ -67,13 +67,22 @@ def real_number(what: str, value: Any) -> float:
     except OverflowError:
         number = np.nan
     if np.isnan(number):
-        raise KoopsieveError(f"{what} must be a number. Got {str(value)[:80]!r}.")
+        raise KoopsieveError(f"{what} must be a number. Got {repr(value)[:80]}.")
     return number
+
+
+def is_several(values: Any) -> bool:
+    """Tell whether these are several things in a row: a list, an array of one axis; not text, not a mapping."""
+    return (
+        isinstance(values, Iterable)
+        and not isinstance(values, str | bytes | Mapping)
+        and getattr(values, "ndim", 1) == 1
+    )
 
 
 def positive_numbers(what: str, values: Any) -> None:
     """Refuse what is not one or more positive finite numbers."""
-    several = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping) else []
+    several = list(values) if is_several(values) else []
     if not several or not all(0 < real_number(f"Each of {what}", value) < np.inf for value in several):
         raise KoopsieveError(f"{what} must be one or more positive numbers. Got {str(values)[:80]}.")
 
@@ -93,7 +102,7 @@ def check_fields(
 
 def sorted_horizons(horizons: Any) -> tuple[int, ...]:
     """Return numbers of steps ahead in order and each once, or say which of them is none."""
-    if not isinstance(horizons, Iterable) or isinstance(horizons, str):
+    if not is_several(horizons):
         raise KoopsieveError(f"horizons must be several numbers of steps, such as [1, 10, 50]. Got {horizons!r}.")
     return tuple(sorted({whole_number("Each of horizons", h, 1) for h in horizons}))
 

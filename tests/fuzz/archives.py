@@ -25,6 +25,13 @@ def case(rng, folder):
     content = _file(kind, form)
     path.write_bytes(_bytes_changed(rng, content) if rng.random() < 0.4 else _meaning_changed(rng, content))
     loaded = LOAD[kind](path)
+    with np.errstate(all="ignore"):  # enormous numbers in a file give enormous predictions
+        _is_usable(kind, loaded)
+    loaded.save(folder / "again.npz")
+    assert type(LOAD[kind](folder / "again.npz")) is type(loaded)
+
+
+def _is_usable(kind, loaded):
     if kind == "model":
         assert all(np.isfinite(one).all() for one in loaded.arrays().values())
         rows = np.zeros((loaded.history, len(loaded.output_names)))
@@ -34,8 +41,6 @@ def case(rng, folder):
         assert loaded(np.zeros((2, len(loaded.signals.state_names)))).shape == (2, loaded.size)
     else:
         assert np.isfinite(loaded.R).all()
-    loaded.save(folder / "again.npz")
-    assert type(LOAD[kind](folder / "again.npz")) is type(loaded)
 
 
 @cache

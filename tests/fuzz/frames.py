@@ -39,6 +39,7 @@ def case(rng, folder):
 def _column(rng, values, kind):
     """Return a column of another kind, as far as its values allow."""
     whole = np.nan_to_num(np.asarray(pd.to_numeric(pd.Series(values), errors="coerce"), dtype=float))
+    whole = whole if np.abs(whole).max() < 1e6 else np.arange(float(len(whole)))
     made = {
         "float": lambda: values,
         "int": lambda: whole.astype(int),

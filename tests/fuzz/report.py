@@ -8,14 +8,14 @@ from functools import cache
 import numpy as np
 
 from koopsieve import Constant, Monomials, States, Trajectories, sift
-from koopsieve.io import summarise, write_run
+from koopsieve.io import write_run
 from koopsieve.report.page import render_report
 from koopsieve.sieve import GraphSieve
 from tests.fuzz.values import NAMES, pick, record
 
 HOSTILE = ("</script><script>alert(1)</script>", "{{ 7*7 }}", "<!--", "]]>", "\x00", "\ud83d\ude00", "'\"`", "a" * 500)
 
-PAIRS = tuple(zip([*NAMES, *HOSTILE[:3]], [*HOSTILE[:3], *NAMES], strict=True))
+PAIRS = tuple(zip([*NAMES[:12], *HOSTILE[:3]], [*HOSTILE[:3], *NAMES[:12]], strict=True))  # "1" is the constant
 
 
 def case(rng, folder):
@@ -28,12 +28,11 @@ def case(rng, folder):
     assert "<script>alert(1)" not in page
     found = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
     assert found["outputs"] == [names[0]]
-    if rng.random() < 0.3:
+    if rng.random() < 0.1:
         write_run(result, folder / "run", more)
         assert json.loads((folder / "run" / "summary.json").read_text())["form"] == "linear"
         assert all(line[:1] not in "=+-@" for line in (folder / "run" / "inclusion.csv").read_text().splitlines())
-    assert summarise(result)["observables"]["full"] == result.path.candidates
-    result._repr_html_()
+        assert "alert(1)</script>" not in result._repr_html_()
 
 
 @cache

@@ -9,7 +9,7 @@ from koopsieve.data import Signals
 from koopsieve.data.holding_out import thinned
 from koopsieve.execution import silent
 from koopsieve.parts import divide
-from koopsieve.sieve.choice import simplest_as_good
+from koopsieve.sieve.choice import as_good_at_each, simplest_as_good
 
 
 def oscillator(seed=0, samples=900, ahead=0, noise=0.005):
@@ -168,3 +168,11 @@ def test_the_simplest_must_be_as_good_at_every_horizon():
     assert simplest_as_good([worse_at_one, base], [runs, runs]) == 1
     assert simplest_as_good([base * 1.01, base], [runs, runs]) == 0
     assert simplest_as_good([base, base], [runs * 2, runs]) == 1
+
+
+def test_as_good_at_each_horizon():
+    rng = np.random.default_rng(0)
+    base = np.exp(rng.normal(size=(2, 20)) * 0.01)
+    assert as_good_at_each(base * 0.5, base)
+    assert as_good_at_each(base * 1.03, base)
+    assert not as_good_at_each(base * np.array([[1.6], [0.2]]), base)

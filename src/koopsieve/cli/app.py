@@ -12,6 +12,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from koopsieve._command import INTERRUPTED_WORDS
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
 from koopsieve.cli.compare import compare
@@ -68,7 +69,7 @@ def main() -> None:
         sys.stderr.write(_words(error))
         code = 2
     if code == INTERRUPTED:
-        sys.stderr.write("koopsieve: interrupted; no file is half written.\n")
+        sys.stderr.write(INTERRUPTED_WORDS)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -7,6 +7,7 @@ of it.
 from __future__ import annotations
 
 import difflib
+import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -75,7 +76,7 @@ def share(value: Any) -> float:
 
 def positive(value: Any) -> float:
     """Return a positive number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
         raise TypeError("a positive number")
     return float(value)
 

@@ -109,7 +109,7 @@ def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
     except OverflowError:
         fine = False
     if not fine:
-        raise KoopsieveError(f"{what} must be a positive number. Got {str(dt)[:80]}.")
+        raise KoopsieveError(f"{what} must be a positive number. Got {repr(dt)[:80]}.")
 
 
 class Measured:

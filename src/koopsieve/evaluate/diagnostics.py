@@ -43,7 +43,8 @@ class Diagnostics:
     @property
     def mean_error(self) -> FloatArray:
         """NMSE per horizon, averaged over the states."""
-        mean: FloatArray = np.mean(list(self.error.values()), axis=0)
+        with np.errstate(over="ignore"):  # errors of a model that diverges add up to infinity
+            mean: FloatArray = np.mean(list(self.error.values()), axis=0)
         return mean
 
     @property

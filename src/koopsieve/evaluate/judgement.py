@@ -34,7 +34,8 @@ class Errors(Shown):
     @property
     def mean(self) -> FloatArray:
         """NMSE per horizon, averaged over the outputs."""
-        mean: FloatArray = np.mean(list(self.nmse.values()), axis=0)
+        with np.errstate(over="ignore"):  # errors of a model that diverges add up to infinity
+            mean: FloatArray = np.mean(list(self.nmse.values()), axis=0)
         return mean
 
     @property

@@ -49,6 +49,8 @@ class LeastSquares:
 
 def pseudo_solve(problem: StandardProblem, relative_cutoff: float | None = None) -> FloatArray:
     """Return the least-norm minimiser of ‖t − Φw‖² for every target, in standard units."""
+    if not len(problem.R):
+        return np.zeros(problem.S.shape)
     U, singular, Vt = np.linalg.svd(problem.R)
     if relative_cutoff is None:
         relative_cutoff = np.finfo(float).eps * max(problem.rows, len(singular))

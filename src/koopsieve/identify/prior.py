@@ -19,6 +19,9 @@ PerRegressor = float | Mapping[str, float]
 _NAMED = ("c", "d", "e", "f")
 
 
+SMALLEST, LARGEST = 1e-100, 1e100  # of shapes and rates; beyond, the bound leaves the range of floats
+
+
 @dataclass(frozen=True, eq=False)
 class Slab:
     """Gamma(c, d), the prior of the weights' precisions: one pair for all regressors, or one for each.
@@ -140,7 +143,7 @@ class SpikeSlabPrior:
     expected_size: float | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self, numbers=("worth",))
+        check_fields(self, numbers=("worth", "a", "b"))
         for name in "abcdef":
             _require_positive(name, getattr(self, name))
         if not (np.isfinite(self.worth) and self.worth >= 0):
@@ -216,6 +219,8 @@ def _require_positive(name: str, value: PerRegressor) -> None:
     for number in value.values() if isinstance(value, Mapping) else (value,):
         if not 0 < real_number(name, number) < np.inf:
             raise KoopsieveError(f"{name} must be a positive number. Got {number}.")
+        if not SMALLEST <= number <= LARGEST:
+            raise KoopsieveError(f"{name} must lie between {SMALLEST:g} and {LARGEST:g}. Got {number}.")
 
 
 def _expected_share(expected: float, regressors: int) -> float:

@@ -55,6 +55,8 @@ def _build(header: dict[str, Any], arrays: Arrays) -> Model:
     for name, values in own.items():
         if values.dtype != np.float64:
             raise KoopsieveError(f"Its array {name} should hold 64-bit floats, got {values.dtype}.")
+        if not np.isfinite(values).all():
+            raise KoopsieveError(f"Its array {name} holds numbers that are not finite.")
     build: Any = FORMS[header["form"]]
     known = None if header["calibration"] is None else Calibration.from_parts(header["calibration"], found)
     dictionary = Dictionary.from_parts(header["dictionary"], parts)

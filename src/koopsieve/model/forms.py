@@ -192,7 +192,8 @@ class Model(Exportable, Measured, Shown, ABC):
 
     def jacobian(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
         """Return the step linearised around one point, given as (size,) and (l,)."""
-        around = self.jacobians(carried[None], acting[None])
+        with np.errstate(over="ignore", invalid="ignore"):  # around a point far away, what overflows shows
+            around = self.jacobians(carried[None], acting[None])
         return Linearisation(around.A[0], around.B[0], around.C, around.offset[0])
 
     def rollout(self, trajectories: Trajectories, horizon: int) -> tuple[FloatArray, ...]:

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 
 from koopsieve._types import FloatArray
 
 _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
 _ALIKE = 1e-9  # mean logarithms closer than this are equal
-PREDICTABLE = 0.5  # error of a free run, relative to the variance, below which it says something about the model
+_ONE_SIGMA = ndtr(1.0)  # what lies below the mean and one standard error
+PREDICTABLE = 0.1  # error of a free run, relative to the variance, below which it tells models apart
 WORTH_A_TERM = 0.05  # mean logarithm of the error; less than five per cent is no reason for a larger model
 
 
@@ -64,8 +66,14 @@ def simplest_as_good(blocks: Sequence[FloatArray], runs: Sequence[FloatArray]) -
     return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
 
 
+def as_good_at_each(mine: FloatArray, theirs: FloatArray) -> bool:
+    """Tell whether a model is as good as another at every horizon, as far as the blocks (horizons, blocks) can tell."""
+    logs = log_errors(np.stack([mine, theirs]))
+    return all(excess(logs[:, h])[0] <= _ALIKE for h in range(logs.shape[1]))
+
+
 def _can_be_simulated(runs: FloatArray) -> bool:
-    """Tell whether the median run of some model explains most of what the outputs do."""
+    """Tell whether the median run of some model explains nine tenths of what the outputs do."""
     return bool(np.median(runs, axis=1).min() < PREDICTABLE)
 
 
@@ -94,7 +102,11 @@ def paired_standard_error(mine: FloatArray, theirs: FloatArray) -> float:
 
 
 def _standard_error(values: FloatArray) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+    """Return the standard error of the mean, widened for few values as Student's distribution asks: by 1.8 for two."""
+    count = values.size
+    if count < 2:
+        return 0.0
+    return float(stdtrit(count - 1, _ONE_SIGMA) * np.std(values, ddof=1) / np.sqrt(count))
 
 
 def _excess_or_last(logs: FloatArray) -> FloatArray:

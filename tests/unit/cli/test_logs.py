@@ -13,7 +13,24 @@ import pytest
 from koopsieve.cli import main, reading
 
 pytestmark = pytest.mark.filterwarnings("default::koopsieve.KoopsieveWarning")  # shown as a user sees them
-SIFT = ["--states", "y", "--inputs", "u", "--delays", "2", "--kernels", "0", "--polynomials", "2", "--horizons", "1,5"]
+SIFT = [
+    "--states",
+    "y",
+    "--inputs",
+    "u",
+    "--delays",
+    "2",
+    "--kernels",
+    "0",
+    "--polynomials",
+    "2",
+    "--horizons",
+    "1,5",
+    "--form",
+    "linear",
+    "--inputs-at",
+    "k",
+]
 
 
 @pytest.fixture

@@ -95,8 +95,8 @@ def test_a_stream_gives_them_too():
 
 
 def test_the_level_they_are_judged_at_can_be_chosen():
-    half = sift(plant(0), RECIPE, horizons=[1, 5], steps=3, test=plant(1), level=0.5)
+    half = sift(plant(0), RECIPE, form="linear", horizons=[1, 5], steps=3, test=plant(1), level=0.5)
     assert half.coverage.level == 0.5
     np.testing.assert_allclose(half.coverage.share, 0.5, atol=0.06)
     with pytest.raises(KoopsieveError, match="level must lie above 0"):
-        sift(plant(0), RECIPE, horizons=[1, 5], steps=3, level=1.0)
+        sift(plant(0), RECIPE, horizons=[1, 5], steps=3, form="linear", level=1.0)

@@ -56,7 +56,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("koopsieve._types.os.fsync", full)
+        patched.setattr("koopsieve._written.os.fsync", full)
         with pytest.raises(KoopsieveError, match="could not be written: No space left on device"):
             statistics.save(path)
         assert list(tmp_path.iterdir()) == []

@@ -66,7 +66,7 @@ def test_what_is_not_a_run_is_refused(folders, tmp_path):
     (tmp_path / "broken.json").write_text("{")
     for wrong, message in (
         (tmp_path / "nowhere", "cannot be read"),
-        (tmp_path / "broken.json", "is damaged"),
+        (tmp_path / "broken.json", "cannot be read"),
         (tmp_path / "other", "is not the summary of a run: it lacks form"),
     ):
         with pytest.raises(KoopsieveError, match=message):

@@ -35,7 +35,7 @@ def with_decoys(simulate, seed, samples=4000):
     return RegressionStatistics(one_step, names, ("u",), ahead, (0, 1))
 
 
-@pytest.mark.parametrize(("simulate", "seed"), [(duffing, 0), (van_der_pol, 3)])
+@pytest.mark.parametrize(("simulate", "seed"), [(duffing, 0), (duffing, 2)])
 def test_decoys_are_let_in_by_overlapping_windows_and_not_by_those_side_by_side(simulate, seed):
     statistics = with_decoys(simulate, seed)
     found = HorizonSieve().identify(statistics)
@@ -50,6 +50,12 @@ def test_decoys_are_let_in_by_overlapping_windows_and_not_by_those_side_by_side(
     wrong = end.kept[decoy[end.kept]]
     assert len(wrong) >= 2
     assert overlapping.inclusion(end)[wrong].min() > 0.5
+
+
+def test_another_system_lets_none_in_either():
+    found = HorizonSieve().identify(with_decoys(van_der_pol, 3))
+    assert [name for name in found.retained_names if name.startswith("decoy")] == []
+    assert len(found.retained) > 6
 
 
 def test_a_set_of_given_size_reports_the_probability_of_independent_windows():

@@ -21,7 +21,7 @@ from koopsieve.sieve.horizon.search import FlagSearch
 from tests.reference.literal_horizon import bound_of_target, direct_data, residual
 
 SHAPES = (1e-3, 1e-10, 1e-3, 1e-6)
-PRIOR = SpikeSlabPrior()
+PRIOR = SpikeSlabPrior.strict()
 
 
 def prior_of(problem, always=0):

@@ -24,7 +24,7 @@ def candidates(x):
 @pytest.fixture(scope="module")
 def result():
     recipe = States() + Constant() + Function(candidates, names=["square", "nearly square", "wave"])
-    return sift(driven(), recipe, sieve=GraphSieve(), horizons=[1, 5], test=0.2)
+    return sift(driven(), recipe, form="linear", sieve=GraphSieve(), horizons=[1, 5], test=0.2)
 
 
 def test_groups_are_in_the_result_and_share_their_probability(result):

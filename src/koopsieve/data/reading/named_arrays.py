@@ -17,6 +17,7 @@ import numpy as np
 from koopsieve._archive import array_names, read_arrays, refuse_oversized
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.episodes import as_matrix
+from koopsieve.data.reading.mat5 import variables
 from koopsieve.data.reading.tables import Columns, Loaded, check_columns
 
 if TYPE_CHECKING:
@@ -143,13 +144,16 @@ def _per_sample(values: Any, name: str, rows: int, source: str) -> Any:
 
 
 def _mat5_arrays(path: Path, columns: Columns) -> Arrays:
-    from scipy import io
-
-    shapes = {name: shape for name, shape, _ in io.whosmat(path)}
-    needed = _needed(list(shapes), columns, str(path))
-    check_unpacked(path, sum(_bytes(shapes[name]) for name in needed), "Save the arrays uncompressed.")
-    contents = io.loadmat(path, variable_names=list(needed))
-    return {name: contents[name] for name in needed}
+    try:
+        found = {one.name: one for one in variables(path.read_bytes())}
+    except KoopsieveError as error:
+        raise KoopsieveError(f"{path} could not be read as .mat: {error}") from None
+    needed = _needed(list(found), columns, str(path))
+    check_unpacked(path, sum(found[name].size for name in needed), "Save the arrays uncompressed.")
+    try:
+        return {name: found[name].unpack() for name in needed}
+    except KoopsieveError as error:
+        raise KoopsieveError(f"{path} could not be read as .mat: {error}") from None
 
 
 def _hdf5_arrays(path: Path, columns: Columns) -> Arrays:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, is_several
 from koopsieve.data.clock import Clock
 from koopsieve.data.episodes import Episode, make_episode
 from koopsieve.data.reading.columns import clock_of, episode_runs, matrix, seconds
@@ -37,7 +37,10 @@ class Columns:
         cls, states: str | Sequence[str], inputs: str | Sequence[str], episode: str | None, time: str | None
     ) -> Columns:
         """Return the columns as users name them: one name or several."""
-        columns = cls(_as_tuple(states), _as_tuple(inputs), episode, time)
+        columns = cls(_as_tuple("states", states), _as_tuple("inputs", inputs), episode, time)
+        for what, name in (("episode", episode), ("time", time)):
+            if name is not None and (not isinstance(name, str) or not name):
+                raise KoopsieveError(f"{what} must be the name of a column. Got {str(name)[:80]!r}.")
         if not columns.states:
             raise KoopsieveError("states must name at least one column. Got none.")
         check_names(columns.states, columns.inputs)
@@ -169,5 +172,7 @@ def _check_table(table: pa.Table, columns: Columns, source: str) -> None:
         raise KoopsieveError(f"There are no rows in {source}. Expected at least two samples.")
 
 
-def _as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+def _as_tuple(what: str, names: str | Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(names, str) and not is_several(names):
+        raise KoopsieveError(f"{what} must name columns: one name or a list of them. Got {str(names)[:80]}.")
     return (names,) if isinstance(names, str) else tuple(names)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, KoopsieveError
+from koopsieve._types import MAX_WHOLE, BoolArray, FloatArray, KoopsieveError
 from koopsieve.data.episodes import Episode
 from koopsieve.data.repair.times import MISSING_FROM
 
@@ -48,7 +48,8 @@ def resampled(episode: Episode, step: float, max_gap: int) -> Episode | None:
         If there would be far more samples than rows.
     """
     times = np.asarray(episode.times)
-    count = int(np.floor((times[-1] - times[0]) / step + _SAME_TIME)) + 1
+    steps = float(times[-1] - times[0]) / float(step) + _SAME_TIME
+    count = int(min(steps, MAX_WHOLE)) + 1
     if count < 2:
         return None
     if count > _MAX_SAMPLES_PER_ROW * len(times):

@@ -54,6 +54,9 @@ def eliminate(C: FloatArray, w: FloatArray, cost: FloatArray, a_bar: float, b_ba
     return gone
 
 
+_ROUNDING = 1e-14  # of the variance at first; less is what subtraction leaves of nearly dependent regressors
+
+
 @dataclass(frozen=True, eq=False)
 class _Removals:
     """Targets whose bound still rises by a removal, and what is left of their regressions.
@@ -94,7 +97,8 @@ class _Removals:
         column = self.C[self.target, leaving] - np.matmul(past[rows, None, :, leaving], past)[:, 0]
         scaled = self.columns[:, removed] = column / np.sqrt(pivot)
         w = self.w - column * (self.w[rows, leaving, None] / pivot)
-        variance, saving = self.variance - scaled**2, self.saving.copy()
+        given = np.diagonal(self.C, axis1=1, axis2=2)[self.target]
+        variance, saving = np.maximum(self.variance - scaled**2, _ROUNDING * given), self.saving.copy()
         variance[rows, leaving] = saving[rows, leaving] = np.inf  # it is gone, and cannot leave again
         b_bar = self.b_bar + self.growth[rows, leaving, None]
         return _Removals(self.target, self.C, self.columns, w, variance, b_bar, saving)

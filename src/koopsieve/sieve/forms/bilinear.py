@@ -17,6 +17,7 @@ from koopsieve.execution import one_blas_thread
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.model import BilinearModel
 from koopsieve.regression import RegressionStatistics
+from koopsieve.sieve.choice import as_good_at_each
 from koopsieve.sieve.forms.search import Episodes, FormSearch, Outcome, Task, compressed, filled, window_length
 from koopsieve.sieve.horizon import HorizonSieve
 from koopsieve.sieve.path import PathPoint, SievePath, chosen_point
@@ -44,7 +45,8 @@ class BilinearSearch(FormSearch):
     refit : Identifier
         Fits each set; by default least squares one step ahead.
     over_windows : MultiStepBilinear
-        Fits the chosen set over many steps, from there; kept if it predicts better on the validation windows.
+        Fits the chosen set over many steps, from there; kept if it predicts better on the validation windows,
+        and at no horizon worse.
     explain : Identifier
         Says what drives what among the kept observables and their products with the inputs.
     """
@@ -96,12 +98,14 @@ class BilinearSearch(FormSearch):
         )
 
     def _refined(self, point: PathPoint, statistics: RegressionStatistics, small: Dictionary, task: Task) -> PathPoint:
-        """Return the point fitted over many steps where that predicts better, else as it is."""
+        """Return the point fitted over many steps if that predicts better, at no horizon worse; else as it is."""
         if small.size > MAX_REFINED or with_delay_line(small) is not small:
             return point
         model = self._over_windows(statistics, small, (task.learn,), task)
         errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
         if not errors.score(EMPHASIS) < point.errors.score(EMPHASIS):
+            return point
+        if not as_good_at_each(errors.blocks, point.errors.blocks):  # feedback needs the next step, too
             return point
         return replace(point, model=model, errors=errors, runs=runs, refit=OVER_WINDOWS)
 
