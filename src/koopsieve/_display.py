@@ -9,7 +9,7 @@ Facts = Mapping[str, str]
 
 
 class Shown:
-    """Base of what a user holds in the hand: subclasses give `_facts`, and get a short repr and a table."""
+    """Base of what a user prints or shows in a notebook: subclasses give `_facts`, and get a short repr and a table."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""`KoopmanSieve`: the whole method as scikit-learn's users write it; a door to `koopsieve.sift`."""
+"""`KoopmanSieve`: the whole method as scikit-learn's users write it; it calls `koopsieve.sift`."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Diagnostics:
         if rank < columns:
             yield (
                 f"The data cannot tell {columns - rank} of the {columns} regressors from combinations of the others; "
-                "their coefficients are a convention. Reduce the dictionary."
+                "their coefficients are one choice of many. Reduce the dictionary."
             )
 
     def _growth(self) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """One comparison, from trajectories to plain numbers: every method on the full and on the reduced dictionary.
 
 In come training and test data (measured, and true where the truth is known), a dictionary recipe and settings; out goes
-a `Comparison` of NMSE at one step and at horizons, condition numbers, sizes (paper, Section 5). A door to `sift`, with
+a `Comparison` of NMSE at one step and at horizons, condition numbers, sizes (paper, Section 5). Calls `sift`, with
 the paper's sieve and nothing held out: there is nothing to choose.
 """
 

@@ -50,7 +50,7 @@ def write_report(
     ----------
     given : SieveResult or fitted KoopmanSieve
     path : path
-        Where to; by custom `report.html`.
+        File to write; usually `report.html`.
     title : str
         What was sifted, such as the name of the data file.
     story : str

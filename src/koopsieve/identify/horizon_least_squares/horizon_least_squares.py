@@ -1,6 +1,6 @@
 """A refit that looks ahead: the Koopman matrix whose own predictions are good at the horizons asked for.
 
-Beyond the paper. Least squares one step ahead spends its freedom on all observables alike. Here A and B are moved from
+Beyond the paper. Least squares one step ahead fits all observables equally well. Here A and B are moved from
 there so that the outputs predicted by the model fit best at all horizons. In come statistics with horizons, out comes
 an `Estimate`; no data are touched. See (D40) to (D48) in docs/derivation.md.
 """
