@@ -164,7 +164,7 @@ def test_the_simplest_must_be_as_good_at_every_horizon():
     rng = np.random.default_rng(0)
     base = np.exp(rng.normal(size=(2, 20)) * 0.01)
     worse_at_one = base * np.array([[1.0], [2.0]])
-    runs = np.full(10, 0.1)
+    runs = np.full(10, 0.05)
     assert simplest_as_good([worse_at_one, base], [runs, runs]) == 1
     assert simplest_as_good([base * 1.01, base], [runs, runs]) == 0
     assert simplest_as_good([base, base], [runs * 2, runs]) == 1
