@@ -50,6 +50,7 @@ def open_page(browser, tmp_path):
         path.write_text(text, encoding="utf-8")
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
         page, trouble = context.new_page(), []
+        page.set_default_navigation_timeout(120_000)  # a crowded machine is slow, not wrong
         own = path.as_uri()
 
         def asked(request):

@@ -41,6 +41,7 @@ def test_pages_fit_the_screen_and_ask_for_nothing_from_outside(site, browser, wi
     address = site
     context = browser.new_context(viewport={"width": width, "height": 900})
     page, outside = context.new_page(), []
+    page.set_default_navigation_timeout(120_000)  # a crowded machine is slow, not wrong
     page.on("request", lambda request: outside.append(request.url) if not request.url.startswith(address) else None)
     for name in PAGES:
         page.goto(f"{address}/{name}.html", wait_until="domcontentloaded")
@@ -53,6 +54,7 @@ def test_pages_fit_the_screen_and_ask_for_nothing_from_outside(site, browser, wi
 def test_the_search_finds(site, browser):
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     page = context.new_page()
+    page.set_default_navigation_timeout(120_000)  # a crowded machine is slow, not wrong
     page.goto(f"{site}/index.html")
     page.wait_for_function("document.readyState === 'complete'")
     page.keyboard.press("s")
@@ -65,6 +67,7 @@ def test_the_search_finds(site, browser):
 def test_copied_commands_are_commands(site, browser):
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
+    page.set_default_navigation_timeout(120_000)  # a crowded machine is slow, not wrong
     page.goto(f"{site}/index.html")
     page.locator(".language-sh").nth(1).hover()
     page.locator(".language-sh").nth(1).locator("button").first.click()
