@@ -15,7 +15,13 @@ from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning, real_
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.dictionary import Block
 from koopsieve.dictionary.parameters import parameters, with_parameters
-from koopsieve.estimator_checks import belongs_to_rows, checked_rows, refuse_inputs_as_target, require_fitted
+from koopsieve.estimator_checks import (
+    belongs_to_rows,
+    checked_rows,
+    dimensions,
+    refuse_inputs_as_target,
+    require_fitted,
+)
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.model.histories import checked_horizon, finite_array, starts
 from koopsieve.pipeline import sift
@@ -186,7 +192,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         require_fitted(self)
         steps = 1 if horizon is None else checked_horizon(horizon)
-        one = horizon is not None and np.ndim(X) == 1
+        one = horizon is not None and dimensions(X) == 1
         rows = checked_rows(self, real_array("X", X)[None] if one else X, reset=False)
         histories, inputs = self._histories(rows, u, steps)
         predicted = self.model_.predict(histories, inputs, steps)
@@ -242,7 +248,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             first = next(data.state_blocks())
             validate_data(self, first, reset=reset, ensure_min_samples=0)
             return data
-        if isinstance(X, (list, tuple)) and len(X) and np.ndim(X[0]) == 2:
+        if isinstance(X, (list, tuple)) and len(X) and dimensions(X[0]) == 2:
             arrays = [checked_rows(self, x, reset=reset, least=2, where=f"episode {i}") for i, x in enumerate(X)]
         else:
             arrays = [checked_rows(self, X, reset=reset, least=2)]

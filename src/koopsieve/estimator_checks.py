@@ -58,6 +58,14 @@ def _refuse_missing(rows: FloatArray, where: str) -> None:
         )
 
 
+def dimensions(X: Any) -> int:
+    """Return the number of axes of an array or of nested lists; 0 for rows of different lengths."""
+    try:
+        return int(np.ndim(X))
+    except ValueError:
+        return 0
+
+
 def belongs_to_rows(X: Any, y: Any) -> bool:
     """Tell whether there is one value of y per row of X."""
     return bool(_num_samples(X) == _num_samples(y))

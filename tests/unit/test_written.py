@@ -3,6 +3,7 @@
 import os
 import stat
 import threading
+import time
 
 import pytest
 
@@ -79,13 +80,17 @@ def test_readers_never_see_some_of_each(tmp_path):
                 pass  # the old folder was removed after it was opened
             finally:
                 os.close(there)
+            time.sleep(1e-3)  # lets the writer work
 
-    reader = threading.Thread(target=read)
+    reader = threading.Thread(target=read, daemon=True)
     reader.start()
-    for run in range(1, 60):
-        exchanged(out, a=str(run), b=str(run))
-    done.set()
-    reader.join()
+    try:
+        for run in range(1, 20):
+            exchanged(out, a=str(run), b=str(run))
+            time.sleep(1e-3)
+    finally:
+        done.set()
+    reader.join(timeout=10)
     assert all(a == b for a, b in seen)
     assert len(seen) > 1
 

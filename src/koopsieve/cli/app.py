@@ -8,6 +8,8 @@ import signal
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -56,11 +58,12 @@ def options(
 def main() -> None:
     """Run the command line; an error of the user's is one or two lines and exit code 2."""
     warnings.showwarning = _say
-    _prepare()
+    _allow_any_letter()
     arguments = sys.argv[1:]
     debug = "--debug" in arguments  # wherever it stands: people add it at the end of the line that failed
     try:
-        code = app([a for a in arguments if a != "--debug"], prog_name="koopsieve", standalone_mode=False)
+        with _ended_by_signals():
+            code = app([a for a in arguments if a != "--debug"], prog_name="koopsieve", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Exception as error:
@@ -73,18 +76,30 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _prepare() -> None:
-    """Let screens without some letters show a mark in their place, and let a request to end clean up first."""
+def _allow_any_letter() -> None:
+    """Let screens without some letters show a mark in their place."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-            signal.signal(number, _end)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let a request to end run what removes temporary files; before and after, signals do what they did."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    before = {number: signal.signal(number, _end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _end(number: int, _: Any) -> None:
-    sys.exit(128 + number)  # runs what removes temporary files
+    sys.exit(128 + number)
 
 
 def _is_for_users(error: Exception) -> bool:
