@@ -20,7 +20,7 @@ from koopsieve.experiments.figure_style import (
     styled,
 )
 from koopsieve.experiments.tables import source_in_title
-from koopsieve.plots.figure import log_axis, look_of
+from koopsieve.plots.figure import log_axis, look_of, tick_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Summary = Mapping[str, Any]
 _TOP = 1e3  # errors above are marked on the upper edge
+_STRENGTHS = (1e-8, 1e-4, 1.0, 1e4, 1e8)  # ticks of the colours
 _ZERO = "0.6"  # grey, as in the paper
 _LOWEST, _HIGHEST = -9.0, 9.0  # decades of |K| that the colours span
 
@@ -59,7 +60,8 @@ def draw_heat_maps(summary: Summary, coefficients: Mapping[str, Any], size: str)
         one.grid(visible=False)
         _whole_numbers(one, K.shape)
     axes[0, 0].set_ylabel("regressor (last: input)")
-    bar = figure.colorbar(image, ax=axes, extend="both", ticks=[1e-8, 1e-4, 1, 1e4, 1e8])
+    bar = figure.colorbar(image, ax=axes, extend="both")
+    bar.set_ticks(_STRENGTHS, labels=[tick_text(strength) for strength in _STRENGTHS])
     bar.set_label("|K|")
     figure.suptitle(f"{summary['title']}: {size} dictionary\n{source_in_title(summary['source'])}", fontsize=9)
     return figure
