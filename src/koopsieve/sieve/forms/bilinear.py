@@ -94,7 +94,7 @@ class BilinearSearch(FormSearch):
             dictionary=phi,
             statistics=both,
             kept=small,
-            explanation=self.explain.identify(small),
+            explain=self.explain,
         )
 
     def _refined(self, point: PathPoint, statistics: RegressionStatistics, small: Dictionary, task: Task) -> PathPoint:

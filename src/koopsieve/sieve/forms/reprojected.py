@@ -67,7 +67,7 @@ class ReprojectedSearch(FormSearch):
             dictionary=phi,
             statistics=_statistics(both.problem.one_step, phi),
             kept=small,
-            explanation=self.explain.identify(small),
+            explain=self.explain,
             status="" if final.status is FitStatus.SETTLED else final.status.value,
         )
 
