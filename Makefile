@@ -35,7 +35,7 @@ test: lint
 test-slow: $(VENV)/.ready
 	$(ONE_THREAD) $(BIN)/pytest -n 2 -m slow
 
-# seeded fuzzers of every door, one line each: make fuzz CASES=1000 SEED=3
+# seeded fuzzers of everything that takes data or settings, one line each: make fuzz CASES=1000 SEED=3
 CASES ?= 10000
 SEED ?= 0
 fuzz: $(VENV)/.ready
