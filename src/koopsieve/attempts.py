@@ -81,7 +81,7 @@ def attempts(
     budget: float,
     settings: Mapping[str, Any],
 ) -> tuple[list[Attempt], tuple[str, ...]]:
-    """Search every plan, and say in words which were left out because the time was over."""
+    """Search every plan, and say in words which were left out because the time limit was reached."""
     begun = time.perf_counter()
     found: list[Attempt] = []
     left_out: list[str] = []
