@@ -60,7 +60,9 @@ def double_well(
     substeps = max(1, math.ceil(dt / _MAX_STEP - 1e-9))
     h = dt / substeps
     decay = math.exp(-damping * h)
-    kicks = noise * math.sqrt((1 - decay**2) / (2 * damping)) * np.random.default_rng(seed).normal(size=steps * substeps)
+    kicks = (
+        noise * math.sqrt((1 - decay**2) / (2 * damping)) * np.random.default_rng(seed).normal(size=steps * substeps)
+    )
     x, v = (float(value) for value in initial)
     states = [(x, v)]
     for k, kick in enumerate(kicks.tolist()):

@@ -1,4 +1,4 @@
-"""Systems of the benchmarks, from the pendulum to a quadrotor, against an independent integrator and against what is known."""
+"""Systems of the benchmarks, from the pendulum to a quadrotor, against an independent integrator and known facts."""
 
 import numpy as np
 import pytest
