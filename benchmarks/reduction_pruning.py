@@ -19,6 +19,7 @@ from koopsieve import LiftedModel
 from koopsieve.dictionary import Dictionary
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
+_ROUNDING = 1e-6  # relative to the largest; conditions weaker than this are rounding of the angles
 PENALTIES = np.geomspace(1.0, 1e-4, 40)  # relative to the least that leaves nothing
 
 
@@ -152,7 +153,7 @@ def invariant_within(now: np.ndarray, then: np.ndarray, start: np.ndarray, accur
         far = np.sqrt(1 - np.clip(cosines, 0, 1) ** 2) > accuracy
         if not far.any():
             return C
-        C = C @ null_space(np.vstack([left[far] @ (now @ C), right[far] @ (then @ C)]))
+        C = C @ null_space(np.vstack([left[far] @ (now @ C), right[far] @ (then @ C)]), rcond=_ROUNDING)
     return C
 
 
