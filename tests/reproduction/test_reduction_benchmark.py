@@ -10,7 +10,6 @@ from koopsieve import (
     Constant,
     HorizonLeastSquares,
     HorizonSieve,
-    LeastSquares,
     LiftedModel,
     SquaredExponential,
     States,
@@ -18,7 +17,7 @@ from koopsieve import (
     compress,
     embed_delays,
     horizon_nmse,
-    sieve_path,
+    sift,
 )
 from koopsieve.evaluate import add_noise
 from koopsieve.systems import lorenz
@@ -60,12 +59,12 @@ def test_eight_observables_of_the_wiener_hammerstein_record():
 
 def test_the_choice_on_the_wiener_hammerstein_record_loses_nothing():
     train, validation, test = wiener_hammerstein()
-    path = sieve_path(HorizonSieve(), train, RECIPE, validation=validation, horizons=(10, 20, 50))
-    full = LiftedModel.from_estimate(LeastSquares().identify(path.statistics), path.dictionary)
-    (error,), (whole,) = (horizon_nmse(model, test, [10, 20, 50]).values() for model in (path.model, full))
-    assert path.choice.size <= 126 / 4
+    result = sift(train, RECIPE, validation=validation, horizons=(10, 20, 50), form="linear")
+    full = result.outcome.everything[1]
+    (error,), (whole,) = (horizon_nmse(model, test, [10, 20, 50]).values() for model in (result.model, full))
+    assert result.path.choice.size <= 126 / 4
     assert np.all(error <= 1.1 * whole)
-    assert np.isfinite(path.model.predict(test.states[0][0], test.inputs[0][:1000], 1000)).all()
+    assert np.isfinite(result.model.predict(test.states[0][0], test.inputs[0][:1000], 1000)).all()
 
 
 def test_thirty_observables_of_lorenz_are_five_times_better_than_random_ones():
