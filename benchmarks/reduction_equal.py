@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import comb
 
 import numpy as np
 from reduction_choice import test_error
@@ -46,6 +47,7 @@ from koopsieve.sieve.forms.refits import Refitted, Refitter
 
 SIEVE = "horizon sieve"
 EMPHASIS = 0.5  # of long horizons in the validation score, as in the path
+MAX_MONOMIALS = 300  # from which pqEDMD takes its sets
 QUASI_NORMS = (0.5, 0.7, 1.0, 2.0)  # the q of pqEDMD
 REFITS: Mapping[str, Identifier] = {ONE_STEP: LeastSquares(), HORIZONS: HorizonLeastSquares()}
 
@@ -115,7 +117,7 @@ class Bench:
         if states + 1 > size:
             return []
         begun = time.process_time()
-        degree = {1: 8, 2: 8, 3: 6}.get(states, 4)
+        degree = max(d for d in range(2, 9) if d == 2 or comb(states + d, d) <= MAX_MONOMIALS)
         phi = (States() + Constant() + Monomials(degree)).fit(problem.train, seed=0)
         powers = np.array([_powers(name, problem.train.state_names) for name in phi.names])
         sets = {tuple(kept): kept for kept in quasi_norm_sets(powers, size, QUASI_NORMS).values()}
