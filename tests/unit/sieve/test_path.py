@@ -7,6 +7,7 @@ import pytest
 
 from koopsieve import (
     GraphSieve,
+    HorizonLeastSquares,
     HorizonSieve,
     KoopsieveError,
     LeastSquares,
@@ -285,3 +286,12 @@ def test_the_refit_that_predicts_best_is_taken():
 def test_what_cannot_be_a_path_is_refused(wrong, said):
     with pytest.raises(KoopsieveError, match=said):
         sift(oscillator(100), States(), **wrong, form="linear")
+
+
+@pytest.mark.parametrize(
+    "sieve", [HorizonSieve(), GraphSieve(), SweptGraphSieve()], ids=lambda sieve: type(sieve).__name__
+)
+def test_every_sieve_takes_the_refit_over_horizons(sieve):
+    refit = {"over the horizons": HorizonLeastSquares()}
+    found = sift(oscillator(200), RECIPE, sieve=sieve, refits=refit, horizons=[1, 5], steps=3, form="linear")
+    assert {point.refit for point in found.path.points} == set(refit)
