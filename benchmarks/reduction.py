@@ -1,4 +1,4 @@
-"""Which observables to keep: the horizon sieve against fifteen other ways, on fifteen systems, and its own choice.
+"""Which observables to keep: the horizon sieve against fourteen other ways, on fifteen systems, and its own choice.
 
     python benchmarks/reduction.py --data DIR                      one seed, all systems, 10, 20 and 40 dB
     python benchmarks/reduction.py --data DIR --seed 1 2 3 --rows FILE        writes as it goes, skips what is there

@@ -1,6 +1,8 @@
 """What the horizon sieve promises on the systems of `benchmarks/reduction.py`: slow; measured data where they are."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -84,3 +86,27 @@ def test_thirty_observables_of_lorenz_are_five_times_better_than_random_ones():
     (found,) = HorizonSieve().sizes(statistics, [30])
     others = [np.append([0, 1, 2], np.sort(rng.choice(np.arange(3, 304), 27, replace=False))) for _ in range(5)]
     assert 5 * error(found.retained) < np.median([error(kept) for kept in others])
+
+
+def test_the_benchmark_runs_continues_and_names_every_rival(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    quick = ["--quick", "--systems", "duffing", "--seed", "1", "--snr", "20", "--processes", "1", "--rows", str(rows)]
+    told = benchmark(*quick, "--equal")
+    for rival in ("row-wise ℓ1", "group lasso", "T-SSD", "principal vectors", "pqEDMD", "matching pursuit", "k-means"):
+        assert rival in told
+    written = rows.read_text()
+    assert "Ran 0 parts" in benchmark(*quick, "--equal")
+    assert rows.read_text() == written
+    choice = benchmark(*quick)
+    assert rows.read_text().startswith(written)
+    assert "| duffing | 20 dB | 1 |" in choice
+    assert "Regret: geometric mean" in benchmark("--rows", str(rows), "--tables", "--choice")
+
+
+def benchmark(*options):
+    """Run the benchmark and return what it prints."""
+    root = Path(__file__).parents[2]
+    found = subprocess.run(
+        [sys.executable, "benchmarks/reduction.py", *options], capture_output=True, text=True, cwd=root, check=True
+    )
+    return found.stdout
