@@ -108,10 +108,10 @@ def read_rows(path: Path) -> list[Found]:
 
 
 def write_rows(path: Path, rows: Iterable[Found]) -> None:
-    """Append rows."""
+    """Append rows in one piece, so that a case is there whole or not at all."""
     text = "".join(json.dumps({"kind": type(row).__name__, **asdict(row)}) + "\n" for row in rows)
-    with path.open("a") as file:
-        file.write(text)
+    with path.open("ab", buffering=0) as file:
+        file.write(text.encode())
 
 
 def _from(fields: dict) -> Found:
