@@ -3,8 +3,8 @@
     python benchmarks/independent_rows.py [--data DIR]
 
 Decoys are observables of an unrelated run of the same system (`tests/unit/sieve/test_horizon_decoys.py`). The path is
-judged as in `benchmarks/reduction.py --quick`: sets of equal size get the same refit, and their errors on test data are
-compared at the shown horizons.
+judged as in `benchmarks/reduction.py`, on its five old systems: sets of equal size get the same refit, and their errors
+on test data are compared at the shown horizons.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from reduction_choice import test_error
-from reduction_systems import cases
+from reduction_systems import OLD, SAMPLES, cases
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from koopsieve import HorizonSieve, compress
@@ -25,8 +25,6 @@ from koopsieve.sieve.forms.refits import Refitter, default_refits
 from koopsieve.sieve.horizon.search import by_size
 from koopsieve.systems import duffing, van_der_pol
 from tests.unit.sieve.test_horizon_decoys import with_decoys
-
-SYSTEMS = ["lorenz", "duffing", "van-der-pol", "surface-vehicle", "wiener-hammerstein"]
 
 
 def decoys(seeds) -> None:
@@ -49,7 +47,7 @@ def decoys(seeds) -> None:
 def paths(data: Path) -> None:
     """Print the errors of sets chosen by windows side by side over those of sets chosen by all windows."""
     every = []
-    for case in cases(SYSTEMS, [40.0, 20.0], data, 2000, [7]):
+    for case in cases(OLD, [40.0, 20.0], data, SAMPLES, [7]):
         problem = case.problem()
         phi = problem.recipe().fit(problem.train, seed=0)
         statistics = compress(problem.train, phi, horizons=filled(problem.shown))
@@ -59,7 +57,7 @@ def paths(data: Path) -> None:
         )
         errors = []
         for one in (search, search.independent()):
-            kept = [np.sort(end.kept) for end in by_size(one, sorted(problem.sizes)).values()]
+            kept = [np.sort(end.kept) for end in by_size(one, problem.sizes(phi.size)).values()]
             errors.append([test_error(refit(statistics.select(k), phi.select(k)).model, problem) for k in kept])
         ratio = np.log(np.array(errors[1]) / np.array(errors[0]))
         every.append(ratio.ravel())

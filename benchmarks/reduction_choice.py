@@ -1,91 +1,55 @@
-"""The automatic choice of the horizon sieve's path, against models on all candidates that learned from the same."""
+"""The automatic choice of the horizon sieve's path: against everything, and against the best point of its own path."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
+from reduction_rows import Choice
 from reduction_systems import Case, Problem
 
-from koopsieve import LiftedModel, SievePath, horizon_nmse, sift
+from koopsieve import LiftedModel, horizon_nmse, sift
 from koopsieve.evaluate import free_run
 from koopsieve.sieve.forms.refits import LONG_RUN
 
-ALLOWED = 1.1
+ALLOWED = 1.1  # times the error of least squares on everything
+REGRET = 1.3  # times the error of the best point of the path, above which a case is listed
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """What was chosen and how it compares; every ratio is error over error at the shown horizons, on test data.
-
-    Parameters
-    ----------
-    plain, refitted : array
-        The choice as it was judged, learned from the training data, over everything, learned from the same: by least
-        squares, and by the same refit as the choice (everything is the last point of the path).
-    final : array
-        The model that the path hands out, learned from training and validation data, over least squares on everything
-        that learned from both.
-    words : str
-        What the path says of a choice that keeps more than a quarter.
-    finite : bool
-        Whether a prediction over 1000 steps stays finite.
-    """
-
-    system: str
-    noise: str
-    seed: int
-    kept: int
-    full: int
-    plain: np.ndarray
-    refitted: np.ndarray
-    final: np.ndarray
-    words: str
-    finite: bool
-    seconds: float
-
-    @property
-    def keeps_to_the_error(self) -> bool:
-        return bool(np.all(self.plain <= ALLOWED))
-
-    def markdown(self) -> str:
-        ratios = (" / ".join(f"{value:.2f}" for value in part) for part in (self.plain, self.refitted, self.final))
-        noise = self.noise if self.noise == "measured" else f"{self.noise}, seed {self.seed}"
-        return (
-            f"| {self.system} | {noise} | {self.kept} | {self.full} | {100 * self.kept / self.full:.0f} % | "
-            f"{' | '.join(ratios)} | {self.seconds:.0f} |"
-        )
-
-
-def chosen(problem: Problem, seed: int) -> tuple[Choice, SievePath]:
-    """Return the choice on one problem, and the path that it was made on."""
+def choice_of(case: Case) -> Choice:
+    """Return the choice on one case."""
+    problem = case.problem()
     begun = time.process_time()
     settings = {"validation": problem.validation, "horizons": problem.shown, "form": "linear"}
     result = sift(problem.train, problem.recipe(), **settings)
     seconds = time.process_time() - begun
     path = result.path
-    plain, final = result.outcome.everything
-    choice, everything = path.choice.model, path.points[-1].model
-    error = test_error(choice, problem)
+    plain, final = (test_error(model, problem) for model in result.outcome.everything)
+    errors = np.array([test_error(point.model, problem) for point in path.points])
+    overall = geometric(errors)
+    error, best = errors[path.chosen], int(np.argmin(overall))
+    validation = geometric(path.error)
     return Choice(
-        system=problem.name,
-        noise=problem.noise,
-        seed=seed,
+        *case.key,
         kept=path.choice.size,
         full=path.candidates,
-        plain=error / test_error(plain, problem),
-        refitted=error / test_error(everything, problem),
-        final=test_error(result.model, problem) / test_error(final, problem),
+        plain=_tuple(error / plain),
+        refitted=_tuple(error / errors[-1]),
+        final=_tuple(test_error(result.model, problem) / final),
+        error=_tuple(error),
+        best=path.points[best].size,
+        best_error=_tuple(errors[best]),
+        regret=float(overall[path.chosen] / overall[best]),
+        validation=float(validation[path.chosen] / validation[best]),
         words=path.why_large,
-        finite=all(stays_finite(model, problem) for model in (choice, result.model)),
+        finite=all(stays_finite(model, problem) for model in (path.choice.model, result.model)),
         seconds=seconds,
-    ), path
+    )
 
 
-def choice_of(case: Case) -> Choice:
-    """Return the choice on one case."""
-    return chosen(case.problem(), case.seed)[0]
+def geometric(errors: np.ndarray) -> np.ndarray:
+    """Return the geometric mean over the last axis."""
+    return np.exp(np.mean(np.log(errors), axis=-1))
 
 
 def test_error(model: LiftedModel, problem: Problem) -> np.ndarray:
@@ -101,28 +65,82 @@ def stays_finite(model: LiftedModel, problem: Problem) -> bool:
 
 
 def choice_table(choices: list[Choice]) -> str:
-    """Return the table of the choices, and in words where they miss what is promised of them."""
+    """Return one line per system and noise level, what it comes to, and every case that is far from its best."""
+    groups: dict[tuple[str, str], list[Choice]] = {}
+    for choice in choices:
+        groups.setdefault((choice.system, choice.noise), []).append(choice)
     lines = [
-        "Automatic choice against everything (error over error on test data, by shown horizon; 0.00 where everything "
-        "diverges):",
+        "Automatic choice, geometric means over the seeds (ratios are error over error on test data, geometric mean "
+        "over the horizons):",
         "",
-        "| system | noise | kept | of | share | against least squares | against the same refit | "
-        "final, against least squares on all data | CPU s |",
+        "| system | noise | seeds | kept | of | against least squares on everything | against everything, same refit | "
+        "regret | largest regret |",
         "|---|---|---|---|---|---|---|---|---|",
-        *(choice.markdown() for choice in choices),
+        *(_line(*key, group) for key, group in groups.items()),
         "",
+        *_promises(choices),
+        "",
+        f"Regret above {REGRET:g}:" if _far(choices) else f"No regret above {REGRET:g}.",
+        "",
+        *(_told(choice) for choice in _far(choices)),
     ]
-    good = sum(choice.keeps_to_the_error for choice in choices)
-    lines.append(
-        f"At most {ALLOWED} times the error of least squares on everything, at every horizon: {good} of {len(choices)}."
-    )
-    few = [choice for choice in choices if choice.kept <= choice.full / 4]
-    lines.append(f"At most a quarter kept: {len(few)} of {len(choices)}.")
-    lines += [
-        f"- {choice.system}, {choice.noise}, seed {choice.seed}, kept {choice.kept}. The path says: {choice.words}"
-        for choice in choices
-        if choice.words
-    ]
-    finite = sum(choice.finite for choice in choices)
-    lines.append(f"Predictions over 1000 steps that stay finite: {finite} of {len(choices)}.")
     return "\n".join(lines)
+
+
+def _line(system: str, noise: str, group: list[Choice]) -> str:
+    regret = [choice.regret for choice in group]
+    kept = sorted(choice.kept for choice in group)
+    against = (_bounded_mean([getattr(choice, name) for choice in group]) for name in ("plain", "refitted"))
+    return (
+        f"| {system} | {noise} | {len(group)} | {kept[0]} to {kept[-1]} | {group[0].full} | "
+        f"{' | '.join(f'{value:.2f}' for value in against)} | {geometric(np.array(regret)):.2f} | {max(regret):.2f} |"
+    )
+
+
+def _promises(choices: list[Choice]) -> list[str]:
+    """Say how often the choice keeps to what the docs say of it."""
+    count = len(choices)
+    good = sum(max(choice.plain) <= ALLOWED for choice in choices)
+    few = sum(choice.kept <= choice.full / 4 for choice in choices)
+    finite = sum(choice.finite for choice in choices)
+    errors = (np.array([getattr(choice, name) for choice in choices]) for name in ("error", "best_error", "plain"))
+    error, best, plain = (np.exp(np.mean(np.log(np.clip(part, 1e-12, 1e6)), axis=0)) for part in errors)
+    regret = np.array([choice.regret for choice in choices])
+    return [
+        f"Cases: {count}. Geometric mean NMSE at the shown horizons: {_numbers(error)}; the best point of each path "
+        f"{_numbers(best)}; least squares on everything {_numbers(error / plain)}.",
+        f"Regret: geometric mean {geometric(regret):.3f}, median {np.median(regret):.3f}, nine of ten below "
+        f"{np.quantile(regret, 0.9):.2f}, largest {regret.max():.2f}; above {REGRET:g} in {np.sum(regret > REGRET)}.",
+        f"At most {ALLOWED} times the error of least squares on everything, at every horizon: {good} of {count}.",
+        f"At most a quarter kept: {few} of {count}. Predictions over 1000 steps that stay finite: {finite} of {count}.",
+    ]
+
+
+def _far(choices: list[Choice]) -> list[Choice]:
+    return sorted((choice for choice in choices if choice.regret > REGRET), key=lambda choice: -choice.regret)
+
+
+def _told(choice: Choice) -> str:
+    """Say what was kept, what would have been best, and whether the validation data showed it."""
+    shown = (
+        f"the validation error of the best is {choice.validation:.2f} times smaller, too"
+        if choice.validation > 1
+        else f"on the validation data the choice is the better one by {1 / choice.validation:.2f}"
+    )
+    return (
+        f"- {choice.system}, {choice.noise}, seed {choice.seed}: regret {choice.regret:.2f}. Kept {choice.kept} with "
+        f"{_numbers(choice.error)}; best {choice.best} with {_numbers(choice.best_error)}; {shown}."
+    )
+
+
+def _bounded_mean(ratios: list[tuple[float, ...]]) -> float:
+    """Return the geometric mean; a ratio below a hundredth, where the other diverges, counts as a hundredth."""
+    return float(np.exp(np.mean(np.log(np.clip(ratios, 0.01, 100)))))
+
+
+def _numbers(values) -> str:
+    return " / ".join(f"{value:.2g}" for value in values)
+
+
+def _tuple(values: np.ndarray) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve import STLSQ, LeastSquares, LiftedModel, SparseBayes, SweptGraphSieve, reduce
-from koopsieve.dictionary import Dictionary
+from koopsieve import STLSQ, LeastSquares, SparseBayes, SweptGraphSieve, reduce
 from koopsieve.identify.estimate import Estimate
 from koopsieve.regression import RegressionStatistics
 
@@ -116,20 +115,13 @@ def graph_of_spike_slab(statistics: RegressionStatistics, steps: int) -> Callabl
     return at_most
 
 
-def truncated_svd(statistics: RegressionStatistics, dictionary: Dictionary, rank: int) -> LiftedModel:
-    """EDMD in the leading singular directions of the scaled observables, read out by least squares."""
+def leading_directions(statistics: RegressionStatistics) -> Callable[[int], np.ndarray]:
+    """Truncated SVD: the leading singular directions of the scaled observables, as a function of how many."""
     L = len(statistics.observables)
-    R, S = statistics.R, statistics.S
-    scale = np.linalg.norm(R[:, :L], axis=0)
+    scale = np.linalg.norm(statistics.R[:, :L], axis=0)
     scale = np.where(scale > 0, scale, 1.0)
-    V = np.linalg.svd(R[:, :L] / scale, full_matrices=False)[2][:rank].T / scale[:, None]
-    design = np.hstack([R[:, :L] @ V, R[:, L:]])
-    coef = np.linalg.lstsq(design, S @ V, rcond=None)[0]
-    outputs = list(dictionary.outputs)
-    read = np.linalg.lstsq(R[:, :L] @ V, R[:, outputs], rcond=None)[0]
-    back = np.linalg.lstsq(V, np.eye(L), rcond=None)[0]  # rank × L: φ ≈ (φV)·back
-    A, B = (V @ coef[:rank] @ back).T, (coef[rank:] @ back).T
-    return LiftedModel(A, B, (V @ read).T, dictionary)
+    directions = np.linalg.svd(statistics.R[:, :L] / scale, full_matrices=False)[2].T / scale[:, None]
+    return lambda size: directions[:, :size]
 
 
 def _strength(estimate: Estimate, statistics: RegressionStatistics) -> np.ndarray:

@@ -1,6 +1,8 @@
 """What the horizon sieve promises on the systems of `benchmarks/reduction.py`: slow; measured data where they are."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,6 @@ from koopsieve import (
     Constant,
     HorizonLeastSquares,
     HorizonSieve,
-    LeastSquares,
     LiftedModel,
     SquaredExponential,
     States,
@@ -18,7 +19,7 @@ from koopsieve import (
     compress,
     embed_delays,
     horizon_nmse,
-    sieve_path,
+    sift,
 )
 from koopsieve.evaluate import add_noise
 from koopsieve.systems import lorenz
@@ -60,12 +61,12 @@ def test_eight_observables_of_the_wiener_hammerstein_record():
 
 def test_the_choice_on_the_wiener_hammerstein_record_loses_nothing():
     train, validation, test = wiener_hammerstein()
-    path = sieve_path(HorizonSieve(), train, RECIPE, validation=validation, horizons=(10, 20, 50))
-    full = LiftedModel.from_estimate(LeastSquares().identify(path.statistics), path.dictionary)
-    (error,), (whole,) = (horizon_nmse(model, test, [10, 20, 50]).values() for model in (path.model, full))
-    assert path.choice.size <= 126 / 4
+    result = sift(train, RECIPE, validation=validation, horizons=(10, 20, 50), form="linear")
+    full = result.outcome.everything[1]
+    (error,), (whole,) = (horizon_nmse(model, test, [10, 20, 50]).values() for model in (result.model, full))
+    assert result.path.choice.size <= 126 / 4
     assert np.all(error <= 1.1 * whole)
-    assert np.isfinite(path.model.predict(test.states[0][0], test.inputs[0][:1000], 1000)).all()
+    assert np.isfinite(result.model.predict(test.states[0][0], test.inputs[0][:1000], 1000)).all()
 
 
 def test_thirty_observables_of_lorenz_are_five_times_better_than_random_ones():
@@ -85,3 +86,27 @@ def test_thirty_observables_of_lorenz_are_five_times_better_than_random_ones():
     (found,) = HorizonSieve().sizes(statistics, [30])
     others = [np.append([0, 1, 2], np.sort(rng.choice(np.arange(3, 304), 27, replace=False))) for _ in range(5)]
     assert 5 * error(found.retained) < np.median([error(kept) for kept in others])
+
+
+def test_the_benchmark_runs_continues_and_names_every_rival(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    quick = ["--quick", "--systems", "duffing", "--seed", "1", "--snr", "20", "--processes", "1", "--rows", str(rows)]
+    told = benchmark(*quick, "--equal")
+    for rival in ("row-wise ℓ1", "group lasso", "T-SSD", "principal vectors", "pqEDMD", "matching pursuit", "k-means"):
+        assert rival in told
+    written = rows.read_text()
+    assert "Ran 0 parts" in benchmark(*quick, "--equal")
+    assert rows.read_text() == written
+    choice = benchmark(*quick)
+    assert rows.read_text().startswith(written)
+    assert "| duffing | 20 dB | 1 |" in choice
+    assert "Regret: geometric mean" in benchmark("--rows", str(rows), "--tables", "--choice")
+
+
+def benchmark(*options):
+    """Run the benchmark and return what it prints."""
+    root = Path(__file__).parents[2]
+    found = subprocess.run(
+        [sys.executable, "benchmarks/reduction.py", *options], capture_output=True, text=True, cwd=root, check=True
+    )
+    return found.stdout

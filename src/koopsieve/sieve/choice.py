@@ -2,8 +2,9 @@
 
 Comes in: the error of every model at every horizon, block by block of windows, the same blocks for all. Errors are
 compared by their logarithm, so that horizons count alike though their errors differ by orders of magnitude, and so that
-one rare excursion in one block does not decide. Two models are compared block by block, which cancels what is hard to
-predict for both.
+one rare excursion in one block does not decide. Nor do blocks in which little happens: a model that is good there and
+bad where the outputs move has a small mean logarithm and a large mean error. Two models are compared block by block,
+which cancels what is hard to predict for both.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ def choose(blocks: FloatArray, runs: FloatArray | None = None) -> int:
     """Return the first model whose error is as good as the best, as far as the blocks can tell.
 
     Three things must hold. Pooled over the horizons, the error is as good as the least: see `excess`. At each horizon
-    alone it is as good as the least there, or no larger than that of the last model: a gain at one horizon must not be
-    paid for at another. And free runs are as good as the best ones. Where none does all, the one of those that do the
-    first that misses the others least is taken.
+    alone it is: a gain at one horizon must not be paid for at another. And free runs are as good as the best ones.
+    Where none does all, of those that do the first, the simplest is taken that misses the others by at most five per
+    cent more than the one that misses them least.
 
     Parameters
     ----------
@@ -37,13 +38,13 @@ def choose(blocks: FloatArray, runs: FloatArray | None = None) -> int:
     runs : array, shape (models, number of runs), optional
         Errors of free runs. They count where the best model can be simulated at all: a chaotic plant cannot.
     """
-    logs = log_errors(blocks)
+    logs = damped_logs(blocks)
     good = excess(logs.mean(axis=1)) <= _ALIKE
-    misses = [_excess_or_last(logs[:, h]) for h in range(logs.shape[1])]
+    misses = [excess(logs[:, h]) for h in range(logs.shape[1])]
     if runs is not None and _can_be_simulated(runs):
         misses.append(excess(log_errors(runs)))
     miss = np.where(good, np.max(misses, axis=0), np.inf)
-    return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
+    return int(np.argmax(miss <= max(0.0, float(miss.min()) + WORTH_A_TERM) + _ALIKE))
 
 
 def simplest_as_good(blocks: Sequence[FloatArray], runs: Sequence[FloatArray]) -> int:
@@ -82,6 +83,17 @@ def log_errors(blocks: FloatArray) -> FloatArray:
     return np.log(np.clip(np.nan_to_num(blocks, nan=np.inf, posinf=np.inf), _ROUNDING, _DIVERGED))
 
 
+def damped_logs(blocks: FloatArray) -> FloatArray:
+    """Return 2·log(e + m), e an error and m the least mean error of all models at that horizon: the ℓ of (D56).
+
+    Near m it changes as log e does, far below m hardly at all, so that blocks in which little happens count little.
+    """
+    errors = np.exp(log_errors(blocks))
+    least = errors.mean(axis=2).min(axis=0)
+    damped: FloatArray = 2 * np.log(errors + least[:, None])
+    return damped
+
+
 def excess(logs: FloatArray) -> FloatArray:
     """Return by how much each row of (models, blocks) is worse than the best, less what it may be (D56).
 
@@ -107,9 +119,3 @@ def _standard_error(values: FloatArray) -> float:
     if count < 2:
         return 0.0
     return float(stdtrit(count - 1, _ONE_SIGMA) * np.std(values, ddof=1) / np.sqrt(count))
-
-
-def _excess_or_last(logs: FloatArray) -> FloatArray:
-    """Return the excess, or by how much each row is worse than the last, whichever is less."""
-    least: FloatArray = np.minimum(excess(logs), (logs - logs[-1]).mean(axis=1))
-    return least

@@ -7,6 +7,7 @@ import pytest
 
 from koopsieve import (
     GraphSieve,
+    HorizonLeastSquares,
     HorizonSieve,
     KoopsieveError,
     LeastSquares,
@@ -64,7 +65,8 @@ def test_each_point_is_a_whole_model_with_the_error_it_says(path, result):
 
 
 def test_the_choice_is_the_smallest_as_good_as_the_best(path):
-    logs = np.log([point.errors.blocks for point in path.points])
+    errors = np.array([point.errors.blocks for point in path.points])
+    logs = 2 * np.log(errors + errors.mean(axis=2).min(axis=0)[:, None])
     count = logs.shape[2]
 
     def worse(rows):
@@ -75,7 +77,7 @@ def test_the_choice_is_the_smallest_as_good_as_the_best(path):
 
     good = worse(logs.mean(axis=1)) <= 0
     for h in range(3):
-        good &= (worse(logs[:, h]) <= 0) | (logs[:, h].mean(axis=1) <= logs[-1, h].mean())
+        good &= worse(logs[:, h]) <= 0
     assert good.any()
     assert path.chosen == np.flatnonzero(good)[0]
     assert path.retained_names == path.choice.names
@@ -116,36 +118,49 @@ def test_the_graph_sieve_goes_from_generous_to_strict():
 def blocks_of(levels, spread=0.0, count=9):
     """Return blocks whose logarithms have these means (points, horizons); differences have the same standard error.
 
-    Point i carries a pattern of its own, and all share one that cancels in every difference.
+    Point i carries a pattern of its own, and all share one that nearly cancels in every difference.
     """
     levels = np.asarray(levels)
     patterns = np.linalg.qr(np.column_stack([np.ones(count), np.random.default_rng(0).normal(size=(count, 6))]))[0][
         :, 1:
     ]
     patterns = patterns[:, : len(levels)].T * np.sqrt(count - 1) * spread * np.sqrt(count) / np.sqrt(2)
-    shared = 10 * np.sin(np.arange(count))
+    shared = 0.5 * np.sin(np.arange(count))
     return np.exp(levels[:, :, None] + patterns[:, None, :] + shared)
 
 
 def test_choose_takes_the_smallest_within_one_standard_error_of_the_best():
     levels = [[3.0, 3.0], [0.05, 0.05], [0.0, 0.0]]
     assert choose(blocks_of(levels, 0.1)) == 1
-    assert choose(blocks_of([[3.0, 3.0], [0.1, 0.1], [0.0, 0.0]], 0.04)) == 2
-    assert choose(blocks_of(levels, 5.0)) == 0
-    assert choose(blocks_of(levels, 5.0)[:, :, :1]) == 2  # one block: nothing is known of the doubt
+    assert choose(blocks_of([[3.0, 3.0], [0.1, 0.1], [0.0, 0.0]], 0.02)) == 2
+    assert choose(blocks_of([[0.2, 0.2], [0.05, 0.05], [0.0, 0.0]], 0.5)) == 0
+    assert choose(blocks_of([[3.0, 3.0], [0.1, 0.1], [0.0, 0.0]])[:, :, :1]) == 2  # one block: no standard error
 
 
 def test_choose_does_not_let_one_horizon_pay_for_another():
     pooled_alike = [[-0.3, 0.3], [0.0, 0.0], [0.1, 0.1], [0.2, 0.2]]
-    assert choose(blocks_of(pooled_alike, 0.05)) == 1
-    assert (
-        choose(blocks_of([*pooled_alike[:3], [0.2, 0.3]], 0.05)) == 0
-    )  # the second horizon is no worse than everything
+    assert choose(blocks_of([[-0.02, 0.02], *pooled_alike[1:]], 0.02)) == 0
+    assert choose(blocks_of([[-0.15, 0.15], [-0.07, 0.0], [0.1, 0.1]], 0.02)) == 1
 
 
-def test_choose_takes_the_least_miss_where_horizons_disagree():
+def test_choose_takes_the_least_miss_where_horizons_disagree_and_the_smallest_of_nearly_equal_ones():
     levels = [[0.0, 2.0], [0.8, 1.2], [2.0, 0.0], [1.1, 1.1]]
-    assert choose(blocks_of(levels, 0.01)) == 1
+    assert choose(blocks_of(levels, 0.01)[1:]) == 0
+    nearly = [[0.3, 0.0], [0.15, 0.14], [0.14, 0.15], [0.0, 0.3]]  # pooled all alike, no one best at both horizons
+    assert choose(blocks_of(nearly, 0.01)) == 1
+
+
+def test_choose_gives_everything_no_advantage():
+    nearly = [[0.15, 0.13], [0.0, 0.3], [0.3, 0.0], [0.13, 0.15]]
+    assert choose(blocks_of(nearly, 0.01)) == 0
+
+
+def test_choose_is_not_decided_by_blocks_in_which_little_happens():
+    quiet, busy = np.full(40, 0.01), np.full(10, 1.0)
+    small = np.concatenate([quiet / 5, 3 * busy])
+    large = np.concatenate([quiet, busy])
+    assert np.log(small).mean() < np.log(large).mean()
+    assert choose(np.stack([small, large])[:, None, :]) == 1
 
 
 def test_choose_is_not_decided_by_one_excursion():
@@ -271,3 +286,12 @@ def test_the_refit_that_predicts_best_is_taken():
 def test_what_cannot_be_a_path_is_refused(wrong, said):
     with pytest.raises(KoopsieveError, match=said):
         sift(oscillator(100), States(), **wrong, form="linear")
+
+
+@pytest.mark.parametrize(
+    "sieve", [HorizonSieve(), GraphSieve(), SweptGraphSieve()], ids=lambda sieve: type(sieve).__name__
+)
+def test_every_sieve_takes_the_refit_over_horizons(sieve):
+    refit = {"over the horizons": HorizonLeastSquares()}
+    found = sift(oscillator(200), RECIPE, sieve=sieve, refits=refit, horizons=[1, 5], steps=3, form="linear")
+    assert {point.refit for point in found.path.points} == set(refit)
