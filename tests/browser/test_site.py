@@ -60,6 +60,10 @@ def test_formulas_are_drawn_as_formulas(site, browser):
     written = len(re.findall(r"^> [^*`].*$", (ROOT / "docs" / "derivation.md").read_text(), re.M))
     assert len(boxes) == written > 80
     assert all(width > 40 and height > 12 for width, height in boxes)
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.maths')].filter(m => m.scrollWidth > m.clientWidth + 24).length"
+    )
+    assert cut == 0  # on a wide screen no formula is cut by more than the fonts of machines differ
     fraction = page.evaluate("[...document.querySelector('mfrac').children].map(c => c.getBoundingClientRect().top)")
     assert fraction[0] + 5 < fraction[1]  # drawn as a formula: numerators are above denominators
     context.close()
