@@ -53,7 +53,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="koopsieve-scale-") as folder:
         for name in options.only or parts:
             table += parts[name](Path(folder), options)
-    print("\n" + as_markdown(table))
+    if table:
+        print("\n" + as_markdown(table))
 
 
 def machine() -> str:
@@ -84,27 +85,26 @@ def all_peers(folder: Path, options: argparse.Namespace) -> list[dict]:
 
 
 def kinds_of_data(folder: Path, options: argparse.Namespace) -> list[dict]:
-    """Every job on every kind of data, beside the plain fit of the fastest peer."""
-    table: list[dict] = []
-    peer = PEERS[0]
-    for kind, made in ((kind, made) for kind, made in KINDS.items() if options.kind in kind):
-        data = folder / "kind.npz"
-        made.write(data, options.samples)
+    """Every job on every kind of data, beside the plain fit of the fastest peer; prints a table of its own."""
+    peer, data, lines = PEERS[0], folder / "kind.npz", []
+    for kind in (kind for kind in KINDS if options.kind in kind):
+        KINDS[kind].write(data, options.samples)
         print(f"\n{kind}: {options.samples} samples", flush=True)
         programs = [partial(run, sys.executable, "koopsieve_job.py", data, job) for job in JOBS]
         if options.peers and interpreter(options.peers, peer.name).exists():
             programs.append(partial(run, interpreter(options.peers, peer.name), peer.script, data))
-        found = in_rounds(programs, options.repeat)
-        theirs = found[-1] if len(found) > len(JOBS) and isinstance(found[-1], dict) else None
-        for job, one in zip((*JOBS, peer.name), found, strict=False):
+        cells = []
+        for job, one in zip((*JOBS, peer.name), in_rounds(programs, options.repeat), strict=False):
             if isinstance(one, str):
                 print(f"  {job:34s} {one}", flush=True)
-                table.append({"name": f"{kind}: {job}", "remark": one})
+                cells.append(one)
                 continue
-            ratio = "" if theirs is None or one is theirs else f"{one['seconds'] / theirs['seconds']:.1f} × {peer.name}"
-            show(one, f"{ratio}  {one.get('kept', '')} kept, {one.get('stages', '')}" if "kept" in one else "")
-            table.append({**one, "name": f"{kind}: {one['name']}", "remark": ratio})
-    return table
+            show(one, f"{one['kept']} kept, {one['stages']}" if "kept" in one else "")
+            cells.append(f"{one['seconds']:.1f} s, {one['megabytes']:.0f} MB")
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    head = f"| data | {' | '.join(JOBS)} | {peer.name}, plain fit |"
+    print("\n".join(["", head, "|---" * (len(JOBS) + 2) + "|", *lines]))
+    return []
 
 
 def in_rounds(programs: Sequence[Callable[[], dict | str]], rounds: int) -> list[dict | str]:
@@ -218,8 +218,6 @@ def as_markdown(table: list[dict]) -> str:
     rows = [
         f"| {row['name']} | {row['seconds']:.2f} s | {row['cpu']:.2f} s | {row['megabytes']:.0f} MB "
         f"| {row.get('remark', '')} |"
-        if "seconds" in row
-        else f"| {row['name']} | | | | {row['remark']} |"
         for row in table
     ]
     return "\n".join([f"{machine()}:", "", "| | wall | CPU | peak memory | |", "|---|---|---|---|---|", *rows])
