@@ -41,10 +41,7 @@ def choose(blocks: FloatArray, runs: FloatArray | None = None) -> int:
     """
     logs = damped_logs(blocks)
     good = excess(logs.mean(axis=1)) <= _ALIKE
-    misses = [excess(logs[:, h]) for h in range(logs.shape[1])]
-    if runs is not None and _can_be_simulated(runs):
-        misses.append(excess(log_errors(runs)))
-    miss = np.where(good, np.max(misses, axis=0), np.inf)
+    miss = np.where(good, np.max(_misses(logs, runs), axis=0), np.inf)
     return int(np.argmax(miss <= max(0.0, float(miss.min()) + WORTH_A_TERM) + _ALIKE))
 
 
@@ -61,10 +58,7 @@ def simplest_as_good(blocks: Sequence[FloatArray], runs: Sequence[FloatArray]) -
         Errors of free runs.
     """
     logs = log_errors(np.stack(blocks))
-    misses = [excess(logs.mean(axis=1)), *(excess(logs[:, h]) for h in range(logs.shape[1]))]
-    if _can_be_simulated(np.stack(runs)):
-        misses.append(excess(log_errors(np.stack(runs))))
-    miss = np.max(misses, axis=0)
+    miss = np.max([excess(logs.mean(axis=1)), *_misses(logs, np.stack(runs))], axis=0)
     return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
 
 
@@ -97,6 +91,14 @@ def as_good_at_each(mine: FloatArray, theirs: FloatArray) -> bool:
     return all(excess(logs[:, h])[0] <= _ALIKE for h in range(logs.shape[1]))
 
 
+def _misses(logs: FloatArray, runs: FloatArray | None) -> list[FloatArray]:
+    """Return the excess of every model at each horizon, and of its free runs if they count."""
+    simulated = runs is not None and _can_be_simulated(runs)
+    tests = logs.shape[1] + simulated
+    misses = [excess(logs[:, h], tests) for h in range(logs.shape[1])]
+    return [*misses, excess(log_errors(runs), tests)] if runs is not None and simulated else misses
+
+
 def _can_be_simulated(runs: FloatArray) -> bool:
     """Tell whether the median run of some model explains nine tenths of what the outputs do."""
     return bool(np.median(runs, axis=1).min() < PREDICTABLE)
@@ -118,17 +120,19 @@ def damped_logs(blocks: FloatArray) -> FloatArray:
     return damped
 
 
-def excess(logs: FloatArray) -> FloatArray:
+def excess(logs: FloatArray, tests: int = 1) -> FloatArray:
     """Return by how much each row of (models, blocks) is worse than the best, less what it may be (D56).
 
     It may be worse by one standard error of the difference, or by five per cent. The standard error counts no more than
     that of the best model alone: a model that fails in one block does not gain from the spread which that gives its
-    differences.
+    differences. Where a model has to pass several tests it may be worse by as much more as makes passing all of them
+    as probable as passing one.
     """
+    chance = 1 - (1 - _ONE_SIGMA) / tests
     best = logs[int(np.argmin(logs.mean(axis=1)))]
-    alone = _standard_error(best)
+    alone = _standard_error(best, chance)
     return np.array(
-        [np.mean(row - best) - max(min(paired_standard_error(row, best), alone), WORTH_A_TERM) for row in logs]
+        [np.mean(row - best) - max(min(_standard_error(row - best, chance), alone), WORTH_A_TERM) for row in logs]
     )
 
 
@@ -137,9 +141,12 @@ def paired_standard_error(mine: FloatArray, theirs: FloatArray) -> float:
     return _standard_error(mine - theirs)
 
 
-def _standard_error(values: FloatArray) -> float:
-    """Return the standard error of the mean, widened for few values as Student's distribution asks: by 1.8 for two."""
+def _standard_error(values: FloatArray, chance: float = _ONE_SIGMA) -> float:
+    """Return what the mean is off by with this chance at most: one standard error, or 1.8 of them for two values.
+
+    The factor is the quantile of Student's distribution.
+    """
     count = values.size
     if count < 2:
         return 0.0
-    return float(stdtrit(count - 1, _ONE_SIGMA) * np.std(values, ddof=1) / np.sqrt(count))
+    return float(stdtrit(count - 1, chance) * np.std(values, ddof=1) / np.sqrt(count))
