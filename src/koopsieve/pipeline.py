@@ -139,7 +139,8 @@ def sift(
     if not wanted:
         raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
     checked_level(level)
-    check_settings(sieve, steps, refits, stable, threshold, compare, seed)
+    seed = whole_number("seed", seed)
+    check_settings(sieve, steps, refits, stable, threshold, compare)
     if max_terms is not None and whole_number("max_terms", max_terms) < 1:
         raise KoopsieveError(f"max_terms must be at least 1. Got {max_terms}.")
     if compare and form != LiftedModel.form:

@@ -8,11 +8,10 @@ from typing import Any
 from koopsieve._types import KoopsieveError, real_number, whole_number
 
 
-def check_settings(sieve: Any, steps: Any, refits: Any, stable: Any, threshold: Any, compare: Any, seed: Any) -> None:
+def check_settings(sieve: Any, steps: Any, refits: Any, stable: Any, threshold: Any, compare: Any) -> None:
     """Refuse what cannot be meant; the parameters are those of `sift`."""
     if whole_number("steps, the number of sets on a path,", steps, 1) < 2:
         raise KoopsieveError(f"A path has at least 2 steps. Got {steps}.")
-    whole_number("seed", seed)
     check_share("threshold", threshold)
     if not isinstance(stable, bool):
         raise KoopsieveError(f"stable must be True or False. Got {stable!r}.")

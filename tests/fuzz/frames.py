@@ -32,7 +32,7 @@ def case(rng, folder):
     states = [f"x{i}" for i in range(x.shape[1])]
     data = Trajectories.from_frame(_as_given(rng, frame), states, "u", **arguments)
     assert all(np.isfinite(one).all() for one in (*data.states, *data.inputs))
-    if plain and not hole:
+    if plain and not hole and "resample" not in arguments:
         np.testing.assert_array_equal(np.concatenate(data.states), x)
 
 

@@ -69,7 +69,7 @@ def _reshaped(rng, x, kind, row, column):
         "complex": lambda: x + 1j,
         "object": lambda: x.astype(object),
         "text": lambda: np.where(x > 0, "a", "b"),
-        "integers": lambda: np.round(10 * x).astype(pick(rng, ("int8", "int64", "uint8"))),
+        "integers": lambda: np.clip(np.nan_to_num(10 * x), 0, 99).astype(pick(rng, ("int8", "int64", "uint8"))),
         "one dimension": lambda: x[:, 0],
         "three dimensions": lambda: x[None],
         "list": x.tolist,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, magnitude
 from koopsieve.data import Trajectories, embedded
 from koopsieve.model import Model
 
@@ -42,9 +42,11 @@ def simulation_errors(model: Model, trajectories: Trajectories) -> FloatArray:
     places, steps = _stretches(data)
     states, acting = _of_stretches(data, places, steps)
     true = np.stack([data.states[e][k + 1 : k + steps + 1, :outputs] for e, k in places])
-    variance = np.var(np.concatenate([x[:, :outputs] for x in data.states]), axis=0)
+    seen = np.concatenate([x[:, :outputs] for x in data.states])
+    unit = magnitude(seen)
+    variance = np.var(seen / unit, axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = (free_runs(model, states, acting) - true) ** 2 / np.where(variance > 0, variance, 1.0)
+        gap = (free_runs(model, states, acting) / unit - true / unit) ** 2 / np.where(variance > 0, variance, 1.0)
         errors: FloatArray = gap.mean(axis=(1, 2))
     return np.where(np.isfinite(errors), errors, np.inf)
 
@@ -60,12 +62,13 @@ def stays_in_range(model: Model, trajectories: Trajectories) -> bool:
     if not data.n_inputs:
         return True
     states, acting = _of_stretches(data, *_stretches(data))
-    for values, every in ((states, data.states), (acting, data.inputs)):
-        values += (STRETCHED - 1) * (values - np.concatenate(every).mean(axis=0))
     seen = np.concatenate([x[:, : len(model.output_names)] for x in data.states])
     low, high = seen.min(axis=0), seen.max(axis=0)
-    runs = free_runs(model, states, acting)
-    return bool(((runs > 2 * low - high) & (runs < 2 * high - low)).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        for values, every in ((states, data.states), (acting, data.inputs)):
+            values += (STRETCHED - 1) * (values - np.concatenate(every).mean(axis=0))
+        runs = free_runs(model, states, acting)
+        return bool(((runs > 2 * low - high) & (runs < 2 * high - low)).all())
 
 
 def _stretches(data: Trajectories) -> tuple[list[tuple[int, int]], int]:

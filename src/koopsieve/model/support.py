@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from koopsieve._display import Facts, Shown, shorten
-from koopsieve._types import BoolArray, FloatArray, KoopsieveError
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError, magnitude
 from koopsieve.dictionary import Dictionary
 from koopsieve.model.rollout import chunks
 from koopsieve.regression import RegressionStatistics
@@ -146,8 +146,9 @@ def _reach(region: FloatArray, predicted: FloatArray) -> FloatArray:
 
 def _whitening(R: FloatArray, rows: float) -> FloatArray:
     """Return W of (D61), with ‖φW‖² the leverage of φ; directions that the data hardly show are left out."""
-    length = np.linalg.norm(R, axis=0)
-    scale = np.where(length > 0, length, 1.0)
+    unit = magnitude(R)
+    length = np.linalg.norm(R / unit, axis=0)
+    scale = unit * np.where(length > 0, length, 1.0)
     _, singular, directions = np.linalg.svd(R / scale, full_matrices=False)
     strong = singular > _WEAKEST * singular.max(initial=0.0)
     size = np.sqrt(rows / max(int(strong.sum()), 1))

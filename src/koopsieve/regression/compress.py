@@ -22,6 +22,7 @@ BYTES_PER_THREAD = 64 * 2**20
 SMALLEST_PEAK = 1e-140  # largest value of a column from which squares of its digits can be told from zero
 _CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside so many
 _MAX_PARTS_PER_WORKER = 32
+LARGEST_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
 _MIN_PARTS_PER_REMOTE_WORKER = 4  # more than two are handed out as the workers of a cluster come free
 
 
@@ -245,9 +246,9 @@ def _refuse_vanishing(found: RegressionStatistics) -> None:
 
 
 def _too_large(factor: TriangularFactor) -> BoolArray:
-    """Return which regressors, and then which targets, have overflowed."""
-    targets = np.isfinite(factor.S).all(axis=0) & np.isfinite(factor.leftover)
-    return ~np.concatenate([np.isfinite(factor.R).all(axis=0), targets])
+    """Return which regressors, and then which targets, have overflowed or would when they are merged and compared."""
+    targets = (np.abs(factor.S) < LARGEST_NORM).all(axis=0) & (np.sqrt(factor.leftover) < LARGEST_NORM)
+    return ~np.concatenate([(np.abs(factor.R) < LARGEST_NORM).all(axis=0), targets])
 
 
 def _check_horizons(horizons: Sequence[int], trajectories: Trajectories | Stream) -> tuple[int, ...]:
