@@ -84,6 +84,7 @@ def draw(found: dict[tuple[str, str], list[tuple[int, dict]]], path: Path) -> No
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
+    from matplotlib.ticker import NullLocator
 
     what_grows = list(dict.fromkeys(what for what, _ in found))
     figure, axes = plt.subplots(1, len(what_grows), figsize=(3.2 * len(what_grows), 3.2), squeeze=False, sharey=True)
@@ -91,8 +92,13 @@ def draw(found: dict[tuple[str, str], list[tuple[int, dict]]], path: Path) -> No
         for (grown, form), points in found.items():
             if grown == what and points:
                 values, seconds = zip(*((value, result["cpu"]) for value, result in points), strict=True)
-                ax.loglog(values, seconds, "o-", ms=4, label=f"{form}: power {exponent(points, 'cpu'):.1f}")
+                ax.loglog(
+                    values, seconds, "o-", ms=4, label=f"{form}: power {round(exponent(points, 'cpu'), 1) + 0.0:.1f}"
+                )
         ax.set_xlabel("longest horizon, steps" if what == "horizon" else f"number of {what}")
+        if what != "samples":
+            ax.set_xticks(GROWING[what], [str(value) for value in GROWING[what]])
+            ax.xaxis.set_minor_locator(NullLocator())
         ax.grid(True, which="major", alpha=0.3)
         ax.legend(frameon=False, fontsize=8, loc="upper left")
     axes[0, 0].set_ylabel("processor time of sift, s")

@@ -9,7 +9,7 @@ from typing import Any
 from koopsieve._types import KoopsieveError, require_kind
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.data.delays import long_enough, require_recorded
-from koopsieve.data.holding_out import hold_out, in_memory, sample
+from koopsieve.data.holding_out import hold_out, in_memory, sample, thinned
 from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.warn import warn_user
 from koopsieve.evaluate import Errors, judge
@@ -132,7 +132,7 @@ def divide(
     else:
         learn = held = rest
     stretch = 20 * (longest + 1)
-    windows = sample(held, MAX_WINDOW_ROWS, stretch)
+    windows = thinned(sample(held, MAX_WINDOW_ROWS, stretch), MAX_WINDOW_ROWS, stretch)
     judged = Judged("validation", windows)
     if test is not None:
         judged = Judged(on, sample(test, MAX_JUDGED_ROWS, stretch), truth)
