@@ -8,14 +8,23 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 .PHONY: demo test lint package test-slow fuzz docs docs-build format clean
 .DEFAULT_GOAL := demo
 
-$(VENV)/.ready: pyproject.toml
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+$(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "koopsieve needs Python 3.11 or newer; say which with: make PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@
 
-demo: $(VENV)/.ready
+$(VENV)/.shown: pyproject.toml | $(VENV)/.made  # only what the demonstration needs: a minute instead of several
+	$(INSTALL) -e ".[plots]"
+	touch $@
+
+$(VENV)/.ready: pyproject.toml | $(VENV)/.made
+	$(INSTALL) -e ".[dev]"
+	touch $(VENV)/.shown $@
+
+demo: $(VENV)/.shown
 	$(BIN)/koopsieve demo --out demo
 
 lint: $(VENV)/.ready
@@ -35,7 +44,7 @@ test: lint
 test-slow: $(VENV)/.ready
 	$(ONE_THREAD) $(BIN)/pytest -n 2 -m slow
 
-# seeded fuzzers of every door, one line each: make fuzz CASES=1000 SEED=3
+# seeded fuzzers of everything that takes data or settings, one line each: make fuzz CASES=1000 SEED=3
 CASES ?= 10000
 SEED ?= 0
 fuzz: $(VENV)/.ready

@@ -25,15 +25,12 @@ class Peer:
         Of the package, of what is imported, and of its environment's folder.
     script : str
         Below `peers/`.
-    limit : float or None
-        At most this share of its time is what the whole sieve may take; None where only the ratio is of interest.
     steps : tuple of tuple of str
         Arguments of one `pip install` after the other; by default the name alone.
     """
 
     name: str
     script: str
-    limit: float | None = None
     steps: tuple[tuple[str, ...], ...] = ()
 
 
@@ -56,13 +53,13 @@ _PYKOOPMAN = (
     ),
 )
 PEERS = (
-    Peer("kooplearn", "kooplearn_ridge.py", 1.0),
-    Peer("deeptime", "deeptime_edmd.py", 1.0),
+    Peer("kooplearn", "kooplearn_ridge.py"),
+    Peer("deeptime", "deeptime_edmd.py"),
     Peer("datafold", "datafold_edmd.py", steps=(("datafold", "setuptools<81"),)),
     Peer("pykoop", "pykoop_edmd.py"),
-    Peer("autokoopman", "autokoopman_rbf.py", 0.25),
-    Peer("pykoopman", "pykoopman_edmd.py", 0.25, _PYKOOPMAN),
-    Peer("pydmd", "pydmd_dmd.py", 0.25),
+    Peer("autokoopman", "autokoopman_rbf.py"),
+    Peer("pykoopman", "pykoopman_edmd.py", _PYKOOPMAN),
+    Peer("pydmd", "pydmd_dmd.py"),
 )
 SYSIDENTPY = Peer("sysidentpy", "sysidentpy_narx.py")
 

@@ -11,11 +11,14 @@ import argparse
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 from sklearn.linear_model import ARDRegression
 
 from benchmarks import support
+from benchmarks.peers.shared import lift_all
+from benchmarks.scale_data import KINDS
 from koopsieve.identify import SparseBayes, SpikeSlab, SpikeSlabPrior
 from tests.problems import lorenz, statistics_of
 from tests.reference.algorithm1 import algorithm1
@@ -68,21 +71,36 @@ def against_the_papers_loop(snr_db):
 
 
 def against_least_squares(sizes, rows, snr_db):
-    spent = []
-    for size in sizes:
-        design, targets = lifted(rows, size, snr_db)
-        statistics = statistics_of(design, targets)
-        theirs = seconds(lambda d=design, t=targets: np.linalg.lstsq(d, t, rcond=None))
-        for name, averaged in (("Mean field", False), ("SpikeSlab", True)):
-            found = []
-            ours = seconds(lambda s=statistics, f=found, a=averaged: f.append(SpikeSlab(averaged=a).identify(s)))
-            drivers = np.sum(found[0].inclusion, axis=0).mean()
-            what = f"{name}, {size} observables, all starts ({drivers:.1f} in)"
-            row(what, ours, f"numpy lstsq, {rows} x {size}", theirs, 1)
-        spent.append(ours[0])
+    spent = [beside_least_squares(*lifted(rows, size, snr_db)) for size in sizes]
     if len(sizes) > 1:
         power = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
         print(f"SpikeSlab's time grows as the number of observables to the power {power:.2f}")
+
+
+def beside_least_squares(design, targets, inputs=()):
+    """Compare both kinds of inference with one least-squares solution; return the seconds of the averaged one."""
+    rows, size = design.shape
+    statistics = statistics_of(design, targets, inputs=inputs)
+    theirs = seconds(lambda: np.linalg.lstsq(design, targets, rcond=None))
+    for name, averaged in (("Mean field", False), ("SpikeSlab", True)):
+        found = []
+        ours = seconds(lambda a=averaged, f=found: f.append(SpikeSlab(averaged=a).identify(statistics)))
+        drivers = np.sum(found[0].inclusion, axis=0).mean()
+        what = f"{name}, {size} regressors, all starts ({drivers:.1f} in)"
+        row(what, ours, f"numpy lstsq, {rows} x {size}", theirs, 1)
+    return ours[0]
+
+
+def on_other_data(rows):
+    """Compare with least squares on kinds of data that differ in sampling, noise, inputs and kernel widths."""
+    for name, kind in KINDS.items():
+        states, inputs, centers = kind.data(rows + 1)
+        given = SimpleNamespace(states=states, inputs=inputs, centers=centers, coefficients=kind.coefficients)
+        phi = lift_all(given)
+        size = phi.shape[1] - (inputs.shape[1] if inputs.size else 0)
+        drives = tuple(f"u{i}" for i in range(phi.shape[1] - size))
+        print(name)
+        beside_least_squares(phi[:-1], phi[1:, :size], drives)
 
 
 def against_ard(rows, snr_db, size=200):
@@ -120,6 +138,7 @@ def main():
     first_call()
     against_ard(options.rows, options.snr)
     against_least_squares(options.sizes, options.rows, options.snr)
+    on_other_data(options.rows)
     print()
     support.main()
 

@@ -1,7 +1,7 @@
-"""What size costs: the whole sieve beside its peers, ten million samples from Parquet, one Dask worker against two.
+"""What size costs: every job beside its peers and on many kinds of data, ten million samples, one Dask worker and two.
 
     python benchmarks/scale.py --install-peers PEERS     # once; each peer in an environment of its own, from PyPI
-    python benchmarks/scale.py --peers PEERS             # all three parts; --only whole, stream or dask for one
+    python benchmarks/scale.py --peers PEERS             # all parts; --only peers, kinds, stream or dask for some
 
 Everything that is compared runs in the same call, one process after the other in rounds (`--repeat`; the fastest run of
 each counts), on an otherwise idle machine if the seconds are to mean anything; processor time beside them shows whether
@@ -22,8 +22,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from environments import PEERS, SOURCE, Peer, begin, finish, install, interpreter, run
+from environments import PEERS, Peer, begin, finish, install, interpreter, run
+from scale_data import KINDS
 
+JOBS = ("plain fit", "paper, mean field", "paper, averaged", "sift, linear form", "sift")  # of koopsieve_job.py
 STREAM_FILES = 16
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -33,10 +35,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--install-peers", type=Path, metavar="DIR", help="install every peer below DIR and stop")
     parser.add_argument("--peers", type=Path, metavar="DIR", help="where the peers were installed")
-    parser.add_argument("--only", choices=["whole", "stream", "dask"], action="append")
-    parser.add_argument("--samples", type=int, default=100_000, help="of the comparison with peers")
-    parser.add_argument("--observables", type=int, default=500, help="of the comparison with peers")
-    parser.add_argument("--snr", type=float, default=40.0, help="of its data in dB; inf for no sensor noise")
+    parser.add_argument("--only", choices=["peers", "kinds", "stream", "dask"], action="append")
+    parser.add_argument(
+        "--samples", type=int, default=100_000, help="of the comparison with peers and of the kinds of data"
+    )
+    parser.add_argument("--kind", default="", help="only the kinds of data whose name has this in it")
     parser.add_argument("--stream-samples", type=int, default=10_000_000)
     parser.add_argument("--dask-samples", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=1, help="rounds; the fastest run of each counts")
@@ -45,12 +48,13 @@ def main() -> None:
         install(options.install_peers)
         return
     print(machine())
-    parts = {"whole": whole_sieve, "stream": from_parquet, "dask": two_workers}
+    parts = {"peers": all_peers, "kinds": kinds_of_data, "stream": from_parquet, "dask": two_workers}
     table: list[dict] = []
     with tempfile.TemporaryDirectory(prefix="koopsieve-scale-") as folder:
         for name in options.only or parts:
             table += parts[name](Path(folder), options)
-    print("\n" + as_markdown(table))
+    if table:
+        print("\n" + as_markdown(table))
 
 
 def machine() -> str:
@@ -61,25 +65,46 @@ def machine() -> str:
     return f"{today}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}{busy}"
 
 
-def whole_sieve(folder: Path, options: argparse.Namespace) -> list[dict]:
-    """The whole sieve beside every peer's plain fit of the same regression."""
-    data = folder / "lorenz.npz"
-    lorenz_file(data, options.samples, options.observables, options.snr)
-    noise = "no sensor noise" if np.isinf(options.snr) else f"sensor noise at {options.snr:g} dB"
-    print(f"\n{options.samples} samples x {options.observables} observables, {noise}; all programs read the same file")
+def all_peers(folder: Path, options: argparse.Namespace) -> list[dict]:
+    """The paper's job and the default job beside every peer's plain fit, on the kind of data that all can take."""
+    kind, data = next(iter(KINDS)), folder / "peers.npz"
+    KINDS[kind].write(data, options.samples)
+    print(f"\n{kind}: {options.samples} samples; all programs read the same file")
     there = [peer for peer in PEERS if options.peers and interpreter(options.peers, peer.name).exists()]
     for peer in PEERS:
         if peer not in there:
             print(f"  {peer.name:34s} not installed; skipped (see --install-peers)")
-    programs = [partial(run, sys.executable, script, data) for script in ("koopsieve_fit.py", "koopsieve_sieve.py")]
+    programs = [partial(run, sys.executable, "koopsieve_job.py", data, job) for job in JOBS]
     programs += [partial(run, interpreter(options.peers, peer.name), peer.script, data) for peer in there]
-    plain, ours, *theirs = in_rounds(programs, options.repeat)
-    plain, ours = must(plain), must(ours)
-    show(plain)
-    show(ours, f"{ours['kept']} kept, {ours['stages']}")
-    verdict("peak memory at most 400 MB", ours["megabytes"] <= 400)
+    found = in_rounds(programs, options.repeat)
+    ours, theirs = [must(one) for one in found[: len(JOBS)]], found[len(JOBS) :]
+    for one in ours:
+        show(one, f"{one['kept']} kept, {one['stages']}")
     rows = [beside(peer, ours, result) for peer, result in zip(there, theirs, strict=True)]
-    return [plain, ours, *(row for row in rows if row)]
+    return [*ours, *(row for row in rows if row)]
+
+
+def kinds_of_data(folder: Path, options: argparse.Namespace) -> list[dict]:
+    """Every job on every kind of data, beside the plain fit of the fastest peer; prints a table of its own."""
+    peer, data, lines = PEERS[0], folder / "kind.npz", []
+    for kind in (kind for kind in KINDS if options.kind in kind):
+        KINDS[kind].write(data, options.samples)
+        print(f"\n{kind}: {options.samples} samples", flush=True)
+        programs = [partial(run, sys.executable, "koopsieve_job.py", data, job) for job in JOBS]
+        if options.peers and interpreter(options.peers, peer.name).exists():
+            programs.append(partial(run, interpreter(options.peers, peer.name), peer.script, data))
+        cells = []
+        for job, one in zip((*JOBS, peer.name), in_rounds(programs, options.repeat), strict=False):
+            if isinstance(one, str):
+                print(f"  {job:34s} {one}", flush=True)
+                cells.append(one)
+                continue
+            show(one, f"{one['kept']} kept, {one['stages']}" if "kept" in one else "")
+            cells.append(f"{one['seconds']:.1f} s, {one['megabytes']:.0f} MB")
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    head = f"| data | {' | '.join(JOBS)} | {peer.name}, plain fit |"
+    print("\n".join(["", head, "|---" * (len(JOBS) + 2) + "|", *lines]))
+    return []
 
 
 def in_rounds(programs: Sequence[Callable[[], dict | str]], rounds: int) -> list[dict | str]:
@@ -101,28 +126,14 @@ def must(result: dict | str) -> dict:
     return result
 
 
-def beside(peer: Peer, ours: dict, theirs: dict | str) -> dict | None:
-    """Hold the whole sieve against one peer, which may have failed."""
+def beside(peer: Peer, ours: list[dict], theirs: dict | str) -> dict | None:
+    """Hold the jobs against one peer's plain fit, which may have failed."""
     if isinstance(theirs, str):
         print(f"  {peer.name:34s} failed: {theirs}")
         return None
-    ratio, by_cpu = (ours[key] / theirs[key] for key in ("seconds", "cpu"))
-    show(theirs, f"whole sieve / theirs {ratio:.2f}, by processor time {by_cpu:.2f}")
-    if peer.limit is not None:
-        verdict(f"at most {peer.limit:g} of {peer.name}", ratio <= peer.limit)
-    return {**theirs, "remark": f"whole sieve / this: {ratio:.2f}"}
-
-
-def lorenz_file(path: Path, samples: int, observables: int, snr: float) -> None:
-    """Write one trajectory at 1 kHz with sensor noise, and centres for all to share."""
-    sys.path.insert(0, str(SOURCE))
-    from koopsieve import SquaredExponential, Trajectories
-    from koopsieve.evaluate import add_noise
-    from koopsieve.systems import lorenz
-
-    states = add_noise(lorenz(samples / 1000, 1e-3, seed=0), snr, 1)
-    kernels = SquaredExponential(centers=observables - 3).fit(Trajectories.from_arrays(states), seed=0)
-    np.savez(path, states=states, centers=kernels.families[0].centers, coefficient=1 / 128)
+    ratios = ", ".join(f"{job} {one['seconds'] / theirs['seconds']:.2f}" for job, one in zip(JOBS, ours, strict=True))
+    show(theirs, f"over this: {ratios}")
+    return {**theirs, "remark": f"over this: {ratios}"}
 
 
 def from_parquet(folder: Path, options: argparse.Namespace) -> list[dict]:

@@ -1,12 +1,12 @@
 from importlib.metadata import version
 
 from kooplearn.linear_model import Ridge
-from shared import lift, load, report
+from shared import lift_all, problem, report
 
-states, centers, coefficient = load()
+given = problem()
 report(
     f"kooplearn {version('kooplearn')}",
     lambda: Ridge(n_components=None, reduced_rank=False, alpha=1e-6, eigen_solver="dense").fit(
-        lift(states, centers, coefficient), states
+        lift_all(given), given.states
     ),
 )

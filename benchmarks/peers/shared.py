@@ -5,20 +5,38 @@ import resource
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
 
-def load():
-    """Return states (samples, 3), centres (k, 3) and the coefficient c of exp(-c r^2)."""
+def problem():
+    """Return states (samples, n), inputs (samples − 1, l), dt, centres (k, n) and the coefficients c of exp(-c r^2)."""
     with np.load(sys.argv[1]) as file:
-        return file["states"], file["centers"], float(file["coefficient"])
+        return SimpleNamespace(**{name: file[name] for name in file.files})
+
+
+def load():
+    """Return states (samples, 3), centres (k, 3) and the coefficient, of problems with one of them."""
+    given = problem()
+    return given.states, given.centers, float(given.coefficients[0])
 
 
 def lift(states, centers, coefficient):
     """Lift as a user of numpy would: the states, then one kernel per centre."""
+    return np.hstack([states, _kernels(states, centers, coefficient)])
+
+
+def lift_all(given):
+    """Lift with every coefficient and append the inputs, which peers without inputs then take for observables."""
+    kernels = [_kernels(given.states, given.centers, c) for c in given.coefficients]
+    inputs = np.vstack([given.inputs, given.inputs[-1:]]) if len(given.inputs) else given.states[:, :0]
+    return np.hstack([given.states, *kernels, inputs])
+
+
+def _kernels(states, centers, coefficient):
     squares = (states**2).sum(1)[:, None] - 2 * states @ centers.T + (centers**2).sum(1)
-    return np.hstack([states, np.exp(-coefficient * np.maximum(squares, 0))])
+    return np.exp(-coefficient * np.maximum(squares, 0))
 
 
 def report(name, fit, **more):

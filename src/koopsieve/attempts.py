@@ -27,7 +27,7 @@ from koopsieve.sieve import (
     SimulationSieve,
     Task,
 )
-from koopsieve.sieve.choice import simplest_as_good
+from koopsieve.sieve.choice import preferring_in_range, simplest_as_good
 from koopsieve.sieve.forms.refits import default_refits
 from koopsieve.sieve.horizon import HorizonSieve
 from koopsieve.sieve.tried import SEARCH, Tried
@@ -81,7 +81,7 @@ def attempts(
     budget: float,
     settings: Mapping[str, Any],
 ) -> tuple[list[Attempt], tuple[str, ...]]:
-    """Search every plan, and say in words which were left out because the time was over."""
+    """Search every plan, and say in words which were left out because the time limit was reached."""
     begun = time.perf_counter()
     found: list[Attempt] = []
     left_out: list[str] = []
@@ -121,7 +121,12 @@ def simplest(made: Sequence[Attempt]) -> int:
     """Return the index of the simplest that is as good as the best on the validation windows."""
     order = sorted(range(len(made)), key=lambda i: made[i].complexity)
     choices = [made[i].outcome.path.choice for i in order]
-    return order[simplest_as_good([one.errors.blocks for one in choices], [one.runs for one in choices])]
+    blocks, runs = [one.errors.blocks for one in choices], [one.runs for one in choices]
+
+    def of(rows: list[int]) -> int:
+        return rows[simplest_as_good([blocks[i] for i in rows], [runs[i] for i in rows])]
+
+    return order[preferring_in_range(of, blocks, [one.in_range for one in choices])]
 
 
 def paths_of(made: Sequence[Attempt], chosen: Attempt) -> dict[str, SievePath]:

@@ -40,7 +40,10 @@ def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool, least: int = 
             estimator, values, dtype=np.float64, reset=reset, ensure_min_samples=least, ensure_all_finite=finite
         )
     except (ValueError, OverflowError) as error:
-        raise KoopsieveError(str(error)) from error
+        said = str(error).rstrip(".")
+        raise KoopsieveError(
+            f"{where} cannot be used: {said}. Expected real numbers, a row per sample and a column per state."
+        ) from error
     _refuse_missing(rows, where)
     return rows
 

@@ -20,7 +20,8 @@ from koopsieve.sieve.result import Judged
 Data = Trajectories | Stream
 
 MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that it is split as trajectories are
-MAX_WINDOW_ROWS = 200_000  # validation or test samples of a stream that are held in memory
+MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
+MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +135,7 @@ def divide(
     windows = sample(held, MAX_WINDOW_ROWS, stretch)
     judged = Judged("validation", windows)
     if test is not None:
-        judged = Judged(on, sample(test, MAX_WINDOW_ROWS, stretch), truth)
+        judged = Judged(on, sample(test, MAX_JUDGED_ROWS, stretch), truth)
     given = (data, validation, test if on == "test" else None)
     return Parts(learn, held, windows, judged, validated, given)
 

@@ -161,6 +161,8 @@ def sift(
         _check_nothing_chosen_blindly(parts, [one.outcome for one in made], list(searches.values()))
     with clock.stage("bands"):
         outcome = _calibrated(outcome, parts)
+    with clock.stage("explain"):
+        graph = _graph(outcome, threshold)
     with clock.stage("baselines"):
         baselines = _baselines(parts, outcome, executor)
     with clock.stage("judge"):
@@ -180,7 +182,7 @@ def sift(
         errors=errors,
         diagnostics=diagnostics,
         baselines=baselines,
-        reduction=_graph(outcome, threshold),
+        reduction=graph,
         judged=parts.judged,
         samples=parts.samples,
         seconds=clock.seconds,

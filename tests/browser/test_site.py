@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["index", "coming-from", "control", "reproduction", "gallery/angles", "reference/sift"]
+PAGES = ["index", "derivation", "coming-from", "control", "reproduction", "gallery/angles", "reference/sift"]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -48,6 +48,37 @@ def test_pages_fit_the_screen_and_ask_for_nothing_from_outside(site, browser, wi
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         assert page.evaluate("document.documentElement.scrollHeight") < 30_000, name
     assert [url for url in outside if not url.startswith(("blob:", "data:"))] == []
+    context.close()
+
+
+def test_formulas_are_drawn_as_formulas(site, browser):
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    page.set_default_navigation_timeout(120_000)
+    page.goto(f"{site}/derivation.html", wait_until="domcontentloaded")
+    boxes = page.evaluate("[...document.querySelectorAll('math')].map(m => [m.clientWidth, m.clientHeight])")
+    written = len(re.findall(r"^> [^*`].*$", (ROOT / "docs" / "derivation.md").read_text(), re.M))
+    assert len(boxes) == written > 80
+    assert all(width > 40 and height > 12 for width, height in boxes)
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.maths')].filter(m => m.scrollWidth > m.clientWidth + 24).length"
+    )
+    assert cut == 0  # on a wide screen no formula is cut by more than the fonts of machines differ
+    fraction = page.evaluate("[...document.querySelector('mfrac').children].map(c => c.getBoundingClientRect().top)")
+    assert fraction[0] + 5 < fraction[1]  # drawn as a formula: numerators are above denominators
+    context.close()
+
+
+def test_the_search_finds_equations_by_their_number(site, browser):
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    page.set_default_navigation_timeout(120_000)
+    page.goto(f"{site}/index.html")
+    page.wait_for_function("document.readyState === 'complete'")
+    page.keyboard.press("s")
+    page.keyboard.type("D67", delay=10)
+    page.wait_for_selector(".md-search-result__item")
+    assert "Averages over sets" in page.inner_text(".md-search-result__list")
     context.close()
 
 

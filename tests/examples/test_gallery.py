@@ -67,6 +67,13 @@ def test_a_plant_that_changes(run):
     assert run("changing_plant")[-1] == ["x1", "x2", "x3", "x2 x3"]
 
 
+def test_csv_to_controller(run, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "examples")  # as if the script had been started
+    runs, written = run("csv_to_controller", samples=1500, steps=120)
+    assert runs["linear"].tracking_error > 1.5 * runs["sifted"].tracking_error
+    assert "model.c" in written
+
+
 def test_every_example_is_on_a_page():
     pages = "".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
     scripts = [path.name for path in (ROOT / "examples").glob("*.py") if path.name != "closed_loop_figure.py"]

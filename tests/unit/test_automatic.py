@@ -66,7 +66,7 @@ def test_the_time_is_kept(found):
     short = sift(oscillator(), States() + Constant() + Monomials(2), horizons=[1, 10], budget=1e-9)
     assert set(short.paths) == {"linear"}
     assert len(short.left_out) == 2
-    assert "Not searched, because the time was over: bilinear form" in " ".join(short.remarks)
+    assert "Not searched, because the time limit was reached: bilinear form" in " ".join(short.remarks)
 
 
 def test_at_most_so_many_terms():

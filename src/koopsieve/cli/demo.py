@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from koopsieve._optional import NotInstalledError
 from koopsieve.cli.table import show_result
 from koopsieve.execution.bar import bar
+
+if TYPE_CHECKING:
+    from koopsieve.sieve.result import SieveResult
 
 TITLE = "A spring that hardens, pushed by a force"
 STORY = (
@@ -30,9 +34,7 @@ def demo(
     Example: koopsieve demo --out demo
     """
     from koopsieve.experiments.demo import demo as run
-    from koopsieve.experiments.demo_figure import draw_demo
     from koopsieve.io import check_writable, whole_folder, write_run
-    from koopsieve.plots import plot_error_against_horizon, save_figure
     from koopsieve.report import write_report
 
     check_writable(out)
@@ -41,10 +43,22 @@ def demo(
     with whole_folder(out) as folder:
         write_run(result, folder, {"story": STORY, "command": command})
         write_report(result, folder / "report.html", title=TITLE, story=STORY, command=command)
-        save_figure(draw_demo(result).axes[0], folder / "demo.png")
-        save_figure(plot_error_against_horizon(result), folder / "error.png")
+        drawn = _draw(result, folder, out)
     show_result(result, TITLE)
     for remark in result.remarks:
         typer.echo(remark)
-    typer.echo(f"Figure: {out}/demo.png")
-    typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv, error.png)")
+    typer.echo(drawn)
+    typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv)")
+
+
+def _draw(result: SieveResult, folder: Path, shown: Path) -> str:
+    """Draw both figures, if matplotlib is installed, and return what to say about it."""
+    from koopsieve.experiments.demo_figure import draw_demo
+    from koopsieve.plots import plot_error_against_horizon, save_figure
+
+    try:
+        save_figure(draw_demo(result).axes[0], folder / "demo.png")
+        save_figure(plot_error_against_horizon(result), folder / "error.png")
+    except NotInstalledError as error:
+        return f"The figures were not drawn. {error}"
+    return f"Figures: {shown}/demo.png and error.png"

@@ -171,5 +171,5 @@ def _flagged(parts: Sequence[_Values]) -> str:
         return ""
     return (
         f"{count} of {total} predictions rest on a start, an input or an earlier prediction outside the data that the "
-        "model was learned from. Bands promise nothing there."
+        "model was learned from. Bands do not hold there."
     )

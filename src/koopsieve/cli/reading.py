@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from koopsieve._optional import needed
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.settings import Settings, checked_gaps
 from koopsieve.data import Stream, Trajectories
@@ -58,6 +59,7 @@ def _is_large(files: Sequence[str], settings: Settings) -> bool:
     """Tell whether Parquet files hold more samples than should be in memory; anything else is read whole."""
     if not files or any(Path(file).suffix.lower() != ".parquet" or not Path(file).is_file() for file in files):
         return False
+    needed("pyarrow", "Reading Parquet", "parquet")
     from pyarrow import ArrowException, parquet
 
     try:

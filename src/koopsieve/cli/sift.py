@@ -16,7 +16,8 @@ from koopsieve.cli.settings import OUTPUT, gather
 def sift(
     flags: Mapping[str, Any],
     config: Annotated[
-        Path | None, typer.Option(help="TOML file with any of these; flags win.", rich_help_panel=OUTPUT)
+        Path | None,
+        typer.Option(help="TOML file with any of these; a flag replaces what it says.", rich_help_panel=OUTPUT),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print summary.json instead of a table.", rich_help_panel=OUTPUT)

@@ -72,7 +72,7 @@ class Dictionary(Shown):
         """Names of the drives."""
         return tuple(name for family in self.drive_families for name in family.names)
 
-    @property
+    @cached_property
     def regressors(self) -> tuple[str, ...]:
         """Names of observables and drives together: the columns of the regressions."""
         return self.names + self.drive_names
@@ -256,8 +256,10 @@ def _offsets(families: Sequence[Observables]) -> IndexArray:
 
 
 def _evaluate(families: Sequence[Observables], points: FloatArray, out: FloatArray) -> None:
-    for family, first in zip(families, _offsets(families), strict=False):
+    first = 0
+    for family in families:
         family.evaluate(points, out[:, first : first + family.size])
+        first += family.size
 
 
 def _selected(families: Sequence[Observables], kept: IndexArray) -> tuple[Observables, ...]:

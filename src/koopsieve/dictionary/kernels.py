@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -42,16 +43,22 @@ class Kernels(Observables):
 
         It is taken about the middle of the centres, so that an offset of the points costs no digits.
         """
-        middle = self.centers.mean(axis=0)
-        x, z, c = points / self.scale - middle, (self.centers - middle)[self.center], self.coefficient
-        left = np.column_stack([x, np.einsum("ij,ij->i", x, x), np.ones(len(x))])
-        right = np.vstack([2.0 * c * z.T, -c, -c * np.einsum("ij,ij->i", z, z)])
+        middle, right = self._about_the_middle
+        x = points / self.scale - middle
+        left = np.concatenate([x, np.einsum("ij,ij->i", x, x)[:, None], np.ones((len(x), 1))], axis=1)
         width = max(1, _NUMBERS_AT_A_TIME // len(x)) if len(x) else self.size
         for first in range(0, self.size, width):
             columns = out[:, first : first + width]
             np.matmul(left, right[:, first : first + width], out=columns)
             np.minimum(columns, 0.0, out=columns)
             np.exp(columns, out=columns)
+
+    @cached_property
+    def _about_the_middle(self) -> tuple[FloatArray, FloatArray]:
+        """The middle of the centres, and what (x, ‖x‖², 1) about it is multiplied with to give the exponents."""
+        middle = self.centers.mean(axis=0)
+        z, c = (self.centers - middle)[self.center], self.coefficient
+        return middle, np.vstack([2.0 * c * z.T, -c, -c * np.einsum("ij,ij->i", z, z)])
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return −2c·φ·(x − z)/scale² per coordinate."""

@@ -13,6 +13,7 @@ from koopsieve.model import Model
 
 MAX_STRETCHES = 16
 MAX_STEPS = 1000  # of one run
+STRETCHED = 1.5  # times as far from their mean as in the data are start and inputs, to see what happens out there
 
 
 def free_run(model: Model, state: FloatArray, acting: FloatArray) -> FloatArray:
@@ -38,16 +39,46 @@ def simulation_errors(model: Model, trajectories: Trajectories) -> FloatArray:
     """
     data = embedded(trajectories, model.signals.embedding)
     outputs = len(model.output_names)
-    longest = max(len(u) for u in data.inputs)
-    total = sum(len(u) for u in data.inputs)
-    steps = max(1, min(MAX_STEPS, longest, max(total // MAX_STRETCHES, min(longest, 100))))
-    places = [(e, k) for e, u in enumerate(data.inputs) for k in range(0, len(u) - steps + 1, steps)]
-    chosen = [places[i] for i in np.unique(np.linspace(0, len(places) - 1, MAX_STRETCHES).round().astype(int))]
-    states = np.stack([data.states[e][k] for e, k in chosen])
-    acting = np.stack([data.inputs[e][k : k + steps] for e, k in chosen])
-    true = np.stack([data.states[e][k + 1 : k + steps + 1, :outputs] for e, k in chosen])
+    places, steps = _stretches(data)
+    states, acting = _of_stretches(data, places, steps)
+    true = np.stack([data.states[e][k + 1 : k + steps + 1, :outputs] for e, k in places])
     variance = np.var(np.concatenate([x[:, :outputs] for x in data.states]), axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
         gap = (free_runs(model, states, acting) - true) ** 2 / np.where(variance > 0, variance, 1.0)
         errors: FloatArray = gap.mean(axis=(1, 2))
     return np.where(np.isfinite(errors), errors, np.inf)
+
+
+def stays_in_range(model: Model, trajectories: Trajectories) -> bool:
+    """Tell whether free runs stay bounded when start and inputs are half as far again from their mean.
+
+    The runs are those of `simulation_errors`. Bounded means: no output leaves the range of the data by more than the
+    width of that range (D79). There is nothing to compare with, but a model that fails here is not to be trusted with
+    inputs a little larger than those it was learned from. Without inputs the answer is yes.
+    """
+    data = embedded(trajectories, model.signals.embedding)
+    if not data.n_inputs:
+        return True
+    states, acting = _of_stretches(data, *_stretches(data))
+    for values, every in ((states, data.states), (acting, data.inputs)):
+        values += (STRETCHED - 1) * (values - np.concatenate(every).mean(axis=0))
+    seen = np.concatenate([x[:, : len(model.output_names)] for x in data.states])
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    runs = free_runs(model, states, acting)
+    return bool(((runs > 2 * low - high) & (runs < 2 * high - low)).all())
+
+
+def _stretches(data: Trajectories) -> tuple[list[tuple[int, int]], int]:
+    """Return (episode, sample) where runs start, spread evenly over all episodes, and how many steps they have."""
+    longest = max(len(u) for u in data.inputs)
+    total = sum(len(u) for u in data.inputs)
+    steps = max(1, min(MAX_STEPS, longest, max(total // MAX_STRETCHES, min(longest, 100))))
+    places = [(e, k) for e, u in enumerate(data.inputs) for k in range(0, len(u) - steps + 1, steps)]
+    chosen = np.unique(np.linspace(0, len(places) - 1, MAX_STRETCHES).round().astype(int))
+    return [places[i] for i in chosen], steps
+
+
+def _of_stretches(data: Trajectories, places: list[tuple[int, int]], steps: int) -> tuple[FloatArray, FloatArray]:
+    """Return the states at the starts, and the inputs along the runs."""
+    states = np.stack([data.states[e][k] for e, k in places])
+    return states, np.stack([data.inputs[e][k : k + steps] for e, k in places])

@@ -19,7 +19,8 @@ from koopsieve.experiments.figure_style import (
     save,
     styled,
 )
-from koopsieve.plots.figure import log_axis, look_of
+from koopsieve.experiments.tables import source_in_title
+from koopsieve.plots.figure import log_axis, look_of, tick_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 Summary = Mapping[str, Any]
 _TOP = 1e3  # errors above are marked on the upper edge
+_STRENGTHS = (1e-8, 1e-4, 1.0, 1e4, 1e8)  # ticks of the colours
 _ZERO = "0.6"  # grey, as in the paper
 _LOWEST, _HIGHEST = -9.0, 9.0  # decades of |K| that the colours span
 
@@ -58,9 +60,10 @@ def draw_heat_maps(summary: Summary, coefficients: Mapping[str, Any], size: str)
         one.grid(visible=False)
         _whole_numbers(one, K.shape)
     axes[0, 0].set_ylabel("regressor (last: input)")
-    bar = figure.colorbar(image, ax=axes, extend="both", ticks=[1e-8, 1e-4, 1, 1e4, 1e8])
+    bar = figure.colorbar(image, ax=axes, extend="both")
+    bar.set_ticks(_STRENGTHS, labels=[tick_text(strength) for strength in _STRENGTHS])
     bar.set_label("|K|")
-    figure.suptitle(f"{summary['title']}: {size} dictionary\n{_source(summary)}", fontsize=9)
+    figure.suptitle(f"{summary['title']}: {size} dictionary\n{source_in_title(summary['source'])}", fontsize=9)
     return figure
 
 
@@ -77,7 +80,9 @@ def draw_errors(summary: Summary) -> Figure:
     close_above(axes[0], _TOP)
     axes[0, 0].set_ylabel("NMSE of y, test multisine")
     legend_above(
-        figure, axes[0, 1], title=f"lines, open marks: {_source(summary)}\nfilled marks, to the right: the paper"
+        figure,
+        axes[0, 1],
+        title=f"lines, open marks: {source_in_title(summary['source'])}\nfilled marks, to the right: the paper",
     )
     name_panels(axes[0])
     return figure
@@ -99,8 +104,3 @@ def _whole_numbers(axes: Any, shape: tuple[int, int]) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True, min_n_ticks=1))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
     axes.set(xlim=(0.5, shape[1] + 0.5), ylim=(shape[0] + 0.5, 0.5))
-
-
-def _source(summary: Summary) -> str:
-    """Return where the data come from, without the name of the file."""
-    return str(summary["source"]).split(" from ")[0]

@@ -86,6 +86,8 @@ def draw_horizons(summary: Summary) -> Figure:
         values, half = (summary[key][size] for key in ("long_term", "long_term_ci95"))
         if all(values.values()):
             _methods(one, summary["horizons"], values, half, lambda entry: entry, ceiling=_HORIZON_TOP)
+        log_axis(one, "x", summary["horizons"])
+        one.margins(x=0.12)  # marks of several methods lie side by side
         one.axhline(1.0, color="0.4", linewidth=0.8)
         one.set(title=f"{size} dictionary, {summary['horizon_snr_db']:g} dB", xlabel="prediction horizon (samples)")
     axes[0, 0].set_ylabel(f"NMSE of {summary['state']}, test data")

@@ -21,7 +21,7 @@ from koopsieve.experiments.noise_study import run_once
 from koopsieve.experiments.records import load_records
 from koopsieve.experiments.settings import CircuitStudy, NoiseStudy
 from koopsieve.experiments.summary import summarise_circuit, summarise_noise_study
-from koopsieve.experiments.tables import Table, write_tables
+from koopsieve.experiments.tables import Table, source_in_title, write_tables
 from koopsieve.experiments.variants import circuit_variants, noise_variants
 
 
@@ -106,7 +106,7 @@ def circuit_table(
     first = next(iter(variants.values()))
     steps = first.horizons[-3:]
     header = ("choice", "kept of 46", *(f"{m} reduced, h = {h}" for m in ("I", "III") for h in steps))
-    source = records["as reported"].source
+    source = source_in_title(records["as reported"].source)
     caption = f"{first.title} – {source}; paper at h = 10, 20, 50: I 0.378, 1.03, 1.41, III 0.377, 1.02, 1.39"
     return Table("sensitivity_circuit", caption, (*header, "κ of I, full", "κ of I, reduced"), tuple(rows))
 

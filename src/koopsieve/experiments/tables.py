@@ -143,9 +143,20 @@ def _conditioning(summary: Summary, about: str) -> Table:
     return Table("condition_number", caption, header, tuple(rows))
 
 
+def source_in_title(source: str) -> str:
+    """Return where data come from, without the name of a file or package.
+
+    Examples
+    --------
+    >>> source_in_title("measured records (est) from records.npz")
+    'measured records (est)'
+    """
+    return str(source).split(" from ")[0]
+
+
 def circuit_tables(summary: Summary) -> list[Table]:
     """Return the paper's three Wiener–Hammerstein tables, each number with the paper's beside it."""
-    about = f"{summary['title']} – {summary['source']}"
+    about = f"{summary['title']} – {source_in_title(summary['source'])}"
     paper = summary["paper"]
     kept = f"{summary['full_size']} observables reduced to {summary['reduced_size']} (paper: {paper['reduced_size']})"
     return [_circuit_one_step(summary, about, kept), _circuit_horizons(summary, about), _circuit_kappa(summary, about)]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from koopsieve._optional import needed
 from koopsieve._types import KoopsieveError
 from koopsieve.export.files import write_file
-from koopsieve.export.optional import needed
 from koopsieve.export.protocols import LinearPredictor, Predictor, ReprojectedStep, step_of
 
 

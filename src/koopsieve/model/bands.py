@@ -126,8 +126,8 @@ class Bands(Shown):
     def _check_horizon(self, horizon: int) -> None:
         if horizon > self.longest:
             raise KoopsieveError(
-                f"The bands reach {self.longest} steps ahead, and {horizon} were asked for. Further it is not known "
-                f"how far predictions stray. Sift with horizons up to {horizon}, or calibrate the model on held-out "
+                f"The bands reach {self.longest} steps ahead, and {horizon} were asked for. Nothing is known "
+                f"of errors further ahead. Sift with horizons up to {horizon}, or calibrate the model on held-out "
                 f"data with horizon={horizon}."
             )
 

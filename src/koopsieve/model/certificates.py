@@ -14,8 +14,8 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.export.protocols import LinearPredictor
 from koopsieve.model.spectrum import ComplexArray
-from koopsieve.model.system import System
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
 _WEAKEST = 1e-7  # combinations of the scaled observables below this are rounding of the products left over
@@ -46,7 +46,7 @@ class Certificate(Shown):
 
 
 def eigenpair_residuals(
-    model: System, statistics: RegressionStatistics, acting: FloatArray | None = None
+    model: LinearPredictor, statistics: RegressionStatistics, acting: FloatArray | None = None
 ) -> tuple[ComplexArray, FloatArray]:
     """Return the eigenvalues of A, the largest first, and the residual of each on the data.
 
@@ -87,7 +87,7 @@ def eigenpair_residuals(
     return values, np.where(size > 0, residuals, np.nan)
 
 
-def invariance_error(statistics: RegressionStatistics, model: System | None = None) -> float:
+def invariance_error(statistics: RegressionStatistics, model: LinearPredictor | None = None) -> float:
     """Return the largest relative error one step ahead over all combinations of the observables.
 
     max over f = wᵀφ of ‖f⁺ − predicted f⁺‖ / ‖f⁺‖. For least squares it is the sine of the largest angle between the
@@ -129,14 +129,14 @@ def invariance_error(statistics: RegressionStatistics, model: System | None = No
     return float(np.linalg.svd(ratios, compute_uv=False)[0])
 
 
-def certified(model: System, statistics: RegressionStatistics) -> Certificate | None:
+def certified(model: LinearPredictor, statistics: RegressionStatistics) -> Certificate | None:
     """Return the certificate of a linear or bilinear model; None if the statistics lack some of its observables."""
     if not set(model.dictionary.names) <= set(statistics.observables):
         return None
     return Certificate(*eigenpair_residuals(model, statistics), invariance_error(statistics, model))
 
 
-def _matched(model: System, statistics: RegressionStatistics) -> tuple[FloatArray, TriangularFactor]:
+def _matched(model: LinearPredictor, statistics: RegressionStatistics) -> tuple[FloatArray, TriangularFactor]:
     """Return the model's coefficients (regressors, L), and the factor of these regressors and targets."""
     dictionary, L = model.dictionary, len(model.A)
     K, names = np.concatenate([model.A.T, model.B.T]), dictionary.linear().regressors

@@ -11,12 +11,12 @@ import numpy as np
 
 from koopsieve.data import Trajectories
 from koopsieve.export.condensed import output_powers
+from koopsieve.export.protocols import LinearPredictor
 from koopsieve.model.lifted_state import lift
 from koopsieve.model.rollout import Ahead, start_slices
-from koopsieve.model.system import System
 
 
-def direct(system: System, data: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
+def direct(system: LinearPredictor, data: Trajectories, horizons: Sequence[int]) -> Iterator[Ahead]:
     """Yield the predictions at `horizons` from every start that has a sample that far ahead."""
     with np.errstate(over="ignore", invalid="ignore"):
         reads = output_powers(system.A, system.C, max(horizons))
@@ -34,7 +34,7 @@ def direct(system: System, data: Trajectories, horizons: Sequence[int]) -> Itera
                 yield Ahead(episode, part.start, h, predicted)
 
 
-def direct_is_cheaper(system: System, horizons: Sequence[int]) -> bool:
+def direct_is_cheaper(system: LinearPredictor, horizons: Sequence[int]) -> bool:
     """Compare the multiplications per start of the two ways."""
     outputs, L = system.C.shape
     inputs = system.B.shape[1]

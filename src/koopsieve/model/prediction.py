@@ -33,7 +33,7 @@ class Prediction(Shown):
         between with the probability of the level, as far as they are of the kind that the model was calibrated on.
     outside : array of bool, shape (horizon,) or (starts, horizon), optional
         Where the prediction rests on a start, an input or an earlier prediction beyond what the model was learned from;
-        there the bands promise nothing. None if the model does not know what it was learned from.
+        there the bands do not hold. None if the model does not know what it was learned from.
     """
 
     mean: FloatArray

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koopsieve._types import FloatArray
-from koopsieve.model.system import System
+from koopsieve.export.protocols import LinearPredictor
 
 ComplexArray = NDArray[np.complex128]
 
@@ -46,11 +46,11 @@ class Modes:
         return rates
 
 
-def modes(system: System) -> Modes:
+def modes(system: LinearPredictor) -> Modes:
     """Return the modes of a model; all nan if its matrix is not finite."""
     values, vectors = _decomposition(system.A)
     order = np.argsort(-np.abs(values), kind="stable")
-    return Modes(values[order], system.C @ vectors[:, order], system.dt)
+    return Modes(values[order], system.C @ vectors[:, order], system.signals.dt)
 
 
 def _decomposition(A: FloatArray) -> tuple[ComplexArray, ComplexArray]:

@@ -9,7 +9,7 @@ import numpy as np
 from koopsieve._types import BoolArray
 from koopsieve.evaluate.spectra import Spectrum, spectrum
 from koopsieve.model.spectrum import ComplexArray
-from koopsieve.plots.figure import KEPT, REMOVED, figure_of, legend, new_axes
+from koopsieve.plots.figure import KEPT, REMOVED, figure_of, legend, new_axes, tick_text
 from koopsieve.sieve.result import EVERYTHING
 from koopsieve.sieve.views import Sifted, result_of
 
@@ -83,4 +83,5 @@ def _colour_residuals(ax: Axes, found: Spectrum, drawn: ComplexArray) -> None:
     shade: dict[str, Any] = {"cmap": "viridis", "norm": LogNorm(*_RESIDUALS, clip=True), "edgecolors": "none"}
     at, residuals = drawn[known], np.maximum(found.residuals[known], _RESIDUALS[0])
     dots = ax.scatter(at.real, at.imag, s=16, c=residuals, zorder=3, **shade)
-    figure_of(ax).colorbar(dots, ax=ax, shrink=0.6, label="residual (sifted)", extend="both")
+    bar = figure_of(ax).colorbar(dots, ax=ax, shrink=0.6, label="residual (sifted)", extend="both")
+    bar.ax.yaxis.set_major_formatter(lambda value, _: tick_text(value))

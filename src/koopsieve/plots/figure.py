@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import KoopsieveError
+from koopsieve._optional import needed
 from koopsieve._words import number, superscript
 from koopsieve._written import written_whole
 from koopsieve.sieve.result import EVERYTHING, LINEAR, PERSISTENCE, SIFTED
@@ -61,10 +61,9 @@ def new_figure(width: float, height: float) -> Figure:
     KoopsieveError
         If matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise KoopsieveError("Figures need matplotlib: pip install 'koopsieve[plots]'.") from error
+    needed("matplotlib", "Drawing figures", "plots")
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained")
 
 

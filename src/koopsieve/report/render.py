@@ -58,9 +58,15 @@ def rendered(template: str, scripts: Sequence[str], data: Mapping[str, Any], **v
 
 
 def what_was_done(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what a caller said of the data beyond what is shown anyway, as names and values in words."""
+    """Return what a caller said of the data beyond what is shown anyway, as names and values in words.
+
+    What did not happen is not listed: nothing filled in, nothing dropped.
+    """
     known = ("samples", "judged_episodes", "channels")
-    return [(key.replace("_", " "), _said(value)) for key, value in facts.items() if key not in known]
+    told = {key: value for key, value in facts.items() if key not in known and value not in (0, None, [], ())}
+    if "in_words" in told:
+        told.pop("notes", None)  # they are among the words
+    return [(key.replace("_", " "), _said(value)) for key, value in told.items()]
 
 
 def _said(value: Any) -> str:

@@ -9,7 +9,7 @@ which cancels what is hard to predict for both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
@@ -20,6 +20,7 @@ _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
 _ALIKE = 1e-9  # mean logarithms closer than this are equal
 _ONE_SIGMA = ndtr(1.0)  # what lies below the mean and one standard error
 PREDICTABLE = 0.1  # error of a free run, relative to the variance, below which it tells models apart
+PRICE_OF_RANGE = 0.25  # mean logarithm of the error that staying in range may cost
 WORTH_A_TERM = 0.05  # mean logarithm of the error; less than five per cent is no reason for a larger model
 
 
@@ -65,6 +66,29 @@ def simplest_as_good(blocks: Sequence[FloatArray], runs: Sequence[FloatArray]) -
         misses.append(excess(log_errors(np.stack(runs))))
     miss = np.max(misses, axis=0)
     return int(np.argmax(miss <= max(0.0, float(miss.min())) + _ALIKE))
+
+
+def preferring_in_range(
+    choose: Callable[[list[int]], int], blocks: Sequence[FloatArray] | FloatArray, in_range: Sequence[bool]
+) -> int:
+    """Return what is chosen of all models, or of those that stay in range where these are nearly as good (D79).
+
+    Parameters
+    ----------
+    choose : callable
+        Takes the indices of some models and returns one of them.
+    blocks : sequence of arrays, each (horizons, number of blocks)
+        Errors of all models.
+    in_range : sequence of bool
+        Whether each stays bounded with inputs beyond those of the data: see `stays_in_range`.
+    """
+    first = choose(list(range(len(blocks))))
+    staying = [i for i, stays in enumerate(in_range) if stays]
+    if in_range[first] or not staying:
+        return first
+    other = choose(staying)
+    price = np.mean(log_errors(blocks[other]) - log_errors(blocks[first]))
+    return other if price <= PRICE_OF_RANGE else first
 
 
 def as_good_at_each(mine: FloatArray, theirs: FloatArray) -> bool:

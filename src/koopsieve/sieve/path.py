@@ -12,7 +12,7 @@ from koopsieve._types import FloatArray, IndexArray
 from koopsieve._words import number, steps
 from koopsieve.evaluate import WindowErrors
 from koopsieve.model import Model
-from koopsieve.sieve.choice import choose, log_errors
+from koopsieve.sieve.choice import choose, log_errors, preferring_in_range
 
 SMALL_SHARE = 0.25  # a choice that keeps more than this share of the candidates says why
 
@@ -39,6 +39,8 @@ class PathPoint(Shown):
         Which refit predicted best.
     status : str
         What was done about stability, or how the fit ended; empty if there is nothing to say.
+    in_range : bool
+        Whether free runs stay bounded with inputs beyond those of the data: see `stays_in_range`.
     """
 
     retained: IndexArray
@@ -49,6 +51,7 @@ class PathPoint(Shown):
     model: Model
     refit: str
     status: str = ""
+    in_range: bool = True
 
     @property
     def size(self) -> int:
@@ -61,7 +64,7 @@ class PathPoint(Shown):
 
 
 def chosen_point(points: Sequence[PathPoint], most: int | None = None) -> int:
-    """Return the index of the smallest point that is as good as the best: see `choose`.
+    """Return the index of the smallest point that is as good as the best: see `choose` and `preferring_in_range`.
 
     Parameters
     ----------
@@ -71,7 +74,18 @@ def chosen_point(points: Sequence[PathPoint], most: int | None = None) -> int:
         Only points with at most so many regressors are looked at; where there is none, the smallest is taken.
     """
     small = [point for point in points if most is None or point.size <= most] or points[:1]
-    return choose(np.stack([point.errors.blocks for point in small]), np.stack([point.runs for point in small]))
+    blocks, runs = (np.stack([values(point) for point in small]) for values in (_blocks, _runs))
+    return preferring_in_range(
+        lambda rows: rows[choose(blocks[rows], runs[rows])], blocks, [point.in_range for point in small]
+    )
+
+
+def _blocks(point: PathPoint) -> FloatArray:
+    return point.errors.blocks
+
+
+def _runs(point: PathPoint) -> FloatArray:
+    return point.runs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,12 +164,23 @@ class SievePath(Shown):
             f"{ratios[worst]:.2f} times as large at horizon {self.horizons[worst]}."
         )
 
+    @property
+    def range_warning(self) -> str:
+        """That the chosen model leaves the range of the data when inputs do; empty if it does not."""
+        if self.choice.in_range:
+            return ""
+        return (
+            "Simulated with inputs half as far again from their mean as in the data, it leaves the range of the data: "
+            "do not use it with larger inputs."
+        )
+
     def describe(self) -> str:
         """Say in words what was chosen and why."""
         choice = self.choice
         errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
         kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
-        return " ".join(part for part in (f"{kept}; validation NMSE {errors}.", self.why_large) if part)
+        told = (f"{kept}; validation NMSE {errors}.", self.why_large, self.range_warning)
+        return " ".join(part for part in told if part)
 
     def _facts(self) -> Facts:
         sizes = ", ".join(str(size) for size in self.sizes)

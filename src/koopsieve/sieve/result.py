@@ -124,7 +124,7 @@ class SieveResult(Shown):
     tried : tuple of Tried
         Every look and search, in their order.
     left_out : tuple of str
-        Searches that were not made because the time was over.
+        Searches that were not made because the time limit was reached.
     provenance : Provenance
         What was done to the data on the way in, with counts: gaps, resampling, samples left out.
     """
@@ -231,7 +231,7 @@ class SieveResult(Shown):
                 "Use that one, or offer other observables."
             )
         if self.left_out:
-            found.append(f"Not searched, because the time was over: {'; '.join(self.left_out)}.")
+            found.append(f"Not searched, because the time limit was reached: {'; '.join(self.left_out)}.")
         bands = None if self.model.calibration is None else self.model.calibration.bands
         level = 0.9 if self.coverage is None else self.coverage.level
         shortage = "" if bands is None else bands.shortage(self.horizons[-1], level)

@@ -127,7 +127,7 @@ def test_missing_values_are_no_units(tmp_path):
 
 def test_a_word_further_down_is_still_refused(tmp_path):
     (tmp_path / "log.csv").write_text("y\n1\nm\n3\n")
-    with pytest.raises(KoopsieveError, match=r"must hold numbers\. Got string, 'm' at row 1"):
+    with pytest.raises(KoopsieveError, match=r"must hold numbers\. Got text, 'm' at row 1"):
         Trajectories.from_file(tmp_path / "log.csv", "y")
 
 

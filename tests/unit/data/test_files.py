@@ -149,11 +149,11 @@ REFUSED = {
     "header only": ("x.csv", lambda path: path.write_text("y,u\n"), {}, "There are no rows in {path}."),
     "torn csv": (
         *("x.csv", lambda path: path.write_text("y,u\n1,2\n3\n"), {}),
-        "{path} could not be read as .csv: CSV parse error: Expected 2 columns, got 1",
+        "{path} could not be read as .csv: row 1 (counted from 0) has 1 fields, but there are 2 names of columns.",
     ),
     "words in a csv": (
         *("x.csv", lambda path: path.write_text("y\n1\n2\nbroken\n4\n"), {}),
-        "Column 'y' of {path} must hold numbers. Got string, 'broken' at row 2. Convert it first.",
+        "Column 'y' of {path} must hold numbers. Got text, 'broken' at row 2. Convert it first.",
     ),
     "infinite csv": (
         *("x.csv", lambda path: path.write_text("y\n1\n-inf\n4\n"), {}),

@@ -1,12 +1,15 @@
 """The demonstration: the sifted model wins, is the one that is saved, and does not depend on BLAS threads."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
+from typer.testing import CliRunner
 
 from koopsieve import Model
+from koopsieve.cli.app import app
 from koopsieve.experiments.demo import demo, record
 from koopsieve.experiments.demo_figure import draw_demo
 from koopsieve.io import write_run
@@ -31,6 +34,17 @@ def test_the_sifted_model_is_small_and_best(short, tmp_path):
     assert np.sqrt(np.mean((run - measured) ** 2)) == pytest.approx(mine, rel=1e-3)
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["test"]["simulation_rmse"]["position"] == pytest.approx(mine)
+
+
+def test_without_matplotlib_everything_but_the_figures_is_written(short, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("koopsieve.experiments.demo.demo", lambda **_: short)
+    done = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0
+    assert "The figures were not drawn. Drawing figures needs matplotlib" in done.output
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        *("report.html", "model.npz", "summary.json", "inclusion.csv")
+    }
 
 
 def test_the_figure_says_what_it_shows(short):

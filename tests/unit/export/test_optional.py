@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from koopsieve._optional import needed
 from koopsieve._types import KoopsieveError
-from koopsieve.export.optional import needed
 
 ROOT = Path(__file__).parents[3]
 ASKED = re.compile(r'needed\("(\w+)[\w.]*", "[^"]+", "([\w-]+)"\)')

@@ -16,6 +16,7 @@ from koopsieve.io import plain, summarise
 from koopsieve.report import render_report, write_report
 from koopsieve.report.content import MAX_MATRIX, content, script_json
 from koopsieve.report.record import MAX_VALUES, amplitude_spectrum, shown_parts
+from koopsieve.report.render import what_was_done
 from koopsieve.report.use import c_code, python_code
 from koopsieve.report.why import chains
 from koopsieve.sieve.result import Judged
@@ -236,3 +237,9 @@ def test_bands_and_how_well_they_hold_are_shown(vehicle):
     lower, upper = np.array(example["band"])
     assert (lower[:, 1:] < np.array(example["predicted"]["sifted"])[:, 1:]).all()
     assert (upper[:, 1:] > np.array(example["predicted"]["sifted"])[:, 1:]).all()
+
+
+def test_only_what_was_done_to_the_data_is_listed():
+    facts = {"in_words": "9 rows were read.", "rows_read": 9, "rows_dropped": 0, "notes": [], "samples": {"learn": 9}}
+    assert what_was_done(facts) == [("in words", "9 rows were read."), ("rows read", "9")]
+    assert what_was_done({"rows_dropped": 3, "notes": ["tabs"]}) == [("rows dropped", "3"), ("notes", "tabs")]

@@ -23,6 +23,7 @@ from koopsieve import (
 )
 from koopsieve.evaluate import WindowErrors, window_errors
 from koopsieve.sieve import choose
+from koopsieve.sieve.choice import preferring_in_range
 from koopsieve.sieve.forms import filled
 from koopsieve.sieve.forms.refits import Refitted, Refitter, default_refits
 from koopsieve.systems import random_drive, van_der_pol
@@ -295,3 +296,29 @@ def test_every_sieve_takes_the_refit_over_horizons(sieve):
     refit = {"over the horizons": HorizonLeastSquares()}
     found = sift(oscillator(200), RECIPE, sieve=sieve, refits=refit, horizons=[1, 5], steps=3, form="linear")
     assert {point.refit for point in found.path.points} == set(refit)
+
+
+def errors_of(*levels):
+    return np.array([np.full((2, 8), level) for level in levels])
+
+
+def choosing(blocks):
+    return lambda rows: rows[choose(blocks[rows])]
+
+
+def test_a_model_that_stays_in_range_is_taken_if_it_is_nearly_as_good():
+    blocks = errors_of(1.0, 0.12, 0.10)
+    assert preferring_in_range(choosing(blocks), blocks, [True, True, True]) == 2
+    assert preferring_in_range(choosing(blocks), blocks, [True, True, False]) == 1
+
+
+def test_staying_in_range_does_not_make_up_for_a_large_error():
+    blocks = errors_of(1.0, 0.2, 0.1)
+    assert preferring_in_range(choosing(blocks), blocks, [True, True, False]) == 2
+    assert preferring_in_range(choosing(blocks), blocks, [False, False, False]) == 2
+
+
+def test_a_choice_that_leaves_the_range_says_so(path):
+    points = tuple(replace(point, in_range=False) for point in path.points)
+    assert "do not use it with larger inputs" in replace(path, points=points).describe()
+    assert path.range_warning == ""

@@ -11,21 +11,19 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from koopsieve.data.reading.fields import MISSING, join, parse
+from koopsieve.data.reading.table import Column, Table
 from koopsieve.data.reading.tables import Columns, Loaded, check_columns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _COMMENT_MARKS = "#%"
 _INSPECTED_BYTES = 256 * 2**10  # bytes at the start of a file that the dialect is found from
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-_DATES = ("%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M")  # those that mean one day only
-_MISSING = {"", "na", "n/a", "nan", "null", "none", "-nan", "#n/a"}
+_BLOCK_ROWS = 65_536  # rows whose text is in memory at once
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Dialect:
     units: bool = False
     separator: str = ","
     decimal: str = "."
-    encoding: str = "utf8"
+    encoding: str = "utf-8-sig"
 
     def notes(self, path: Path) -> tuple[str, ...]:
         """Say what is not as usual."""
@@ -65,24 +63,38 @@ class Dialect:
 
 
 def read_csv(path: Path, columns: Columns) -> Loaded:
-    """Read delimited text with a line of column names."""
-    from pyarrow import csv as arrow_csv
-
+    """Read delimited text with a line of column names; text of all rows is never in memory at once."""
     dialect = dialect_of(path, columns)
     check_columns(dialect.names, columns, str(path))
-    table = arrow_csv.read_csv(
-        path,
-        read_options=arrow_csv.ReadOptions(
-            skip_rows=dialect.skipped + 1 + dialect.units,
-            column_names=[f"column {i}" for i in range(len(dialect.names))],
-            encoding=dialect.encoding,
-        ),
-        parse_options=arrow_csv.ParseOptions(delimiter=dialect.separator),
-        convert_options=arrow_csv.ConvertOptions(
-            decimal_point=dialect.decimal, timestamp_parsers=[arrow_csv.ISO8601, *_DATES]
-        ),
-    )
-    return Loaded(str(path), _wanted(table, dialect.names, columns), columns, dialect.notes(path))
+    wanted = [i for i, name in enumerate(dialect.names) if name in columns.wanted]
+    parts: list[list[Column]] = [[parse(())] for _ in wanted]
+    rows = 0
+    for block in _blocks(path, dialect):
+        _check_widths(block, len(dialect.names), rows)
+        rows += len(block)
+        fields = list(zip(*block, strict=True))
+        for place, i in enumerate(wanted):
+            parts[place].append(parse(fields[i], dialect.decimal))
+    table = Table(tuple((dialect.names[i], join(part)) for i, part in zip(wanted, parts, strict=True)), rows)
+    return Loaded(str(path), table, columns, dialect.notes(path))
+
+
+def _blocks(path: Path, dialect: Dialect) -> Iterator[list[list[str]]]:
+    """Yield the rows below the names and the units, some at a time; empty lines are no rows."""
+    with path.open(encoding=dialect.encoding, newline="") as stream:
+        lines = islice(stream, dialect.skipped + 1, None)
+        rows = (row for row in csv.reader(lines, delimiter=dialect.separator) if row)
+        next(rows if dialect.units else iter(()), None)
+        while block := list(islice(rows, _BLOCK_ROWS)):
+            yield block
+
+
+def _check_widths(block: Sequence[Sequence[str]], width: int, first: int) -> None:
+    for row, fields in enumerate(block, first):
+        if len(fields) != width:
+            raise ValueError(
+                f"row {row} (counted from 0) has {len(fields)} fields, but there are {width} names of columns"
+            )
 
 
 def dialect_of(path: Path, columns: Columns) -> Dialect:
@@ -104,7 +116,7 @@ def dialect_of(path: Path, columns: Columns) -> Dialect:
         _is_units(rows, held),
         separator,
         _decimal(rows, separator),
-        "utf8" if encoding == "utf-8-sig" else encoding,
+        encoding,
     )
 
 
@@ -150,7 +162,7 @@ def _is_units(rows: Sequence[Sequence[str]], held: Sequence[int]) -> bool:
     if len(rows) < 2 or len(rows[0]) <= max(held, default=0) or len(rows[1]) <= max(held, default=0):
         return False
     first, second = ([row[i] for i in held] for row in rows[:2])
-    words = [field for field in first if field.lower() not in _MISSING and not _NUMBER.fullmatch(field)]
+    words = [field for field in first if field.lower() not in MISSING and not _NUMBER.fullmatch(field)]
     numbers = [field for field in first if _NUMBER.fullmatch(field)]
     return bool(words) and not numbers and any(_NUMBER.fullmatch(field) for field in second)
 
@@ -164,8 +176,3 @@ def _encoding(start: bytes) -> str:
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8-sig"
-
-
-def _wanted(table: pa.Table, names: Sequence[str], columns: Columns) -> pa.Table:
-    kept = [i for i, name in enumerate(names) if name in columns.wanted]
-    return table.select(kept).rename_columns([names[i] for i in kept])

@@ -1,4 +1,4 @@
-"""Files: the suffix chooses the reader, every reader gives an Arrow table, several files are several episodes."""
+"""Files: the suffix chooses the reader, every reader gives a table, several files are several episodes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from koopsieve._types import KoopsieveError
+from koopsieve.data.reading.arrow import needed_for, table_of
 from koopsieve.data.reading.delimited import read_csv
 from koopsieve.data.reading.named_arrays import check_unpacked, read_mat, read_npz
 from koopsieve.data.reading.tables import Columns, Loaded, check_columns
@@ -62,12 +63,13 @@ def read_table(path: Path, columns: Columns) -> Loaded:
 
 def read_parquet(path: Path, columns: Columns) -> Loaded:
     """Read the wanted columns of one Parquet file."""
+    needed_for("Reading Parquet")
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
         check_columns(file.schema_arrow.names, columns, str(path))
         check_unpacked(path, 8 * file.metadata.num_rows * len(columns.wanted), "Use Stream.from_parquet.")
-        return Loaded(str(path), file.read(columns=list(columns.wanted)), columns)
+        return Loaded(str(path), table_of(file.read(columns=list(columns.wanted))), columns)
 
 
 READERS: dict[str, Reader] = {".csv": read_csv, ".parquet": read_parquet, ".npz": read_npz, ".mat": read_mat}

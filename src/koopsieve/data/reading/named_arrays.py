@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,9 @@ from koopsieve._archive import array_names, read_arrays, refuse_oversized
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.episodes import as_matrix
 from koopsieve.data.reading.mat5 import variables
+from koopsieve.data.reading.objects import array_column
+from koopsieve.data.reading.table import Table
 from koopsieve.data.reading.tables import Columns, Loaded, check_columns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Arrays = Mapping[str, Any]
 _DATA_RATIO = 200  # bytes unpacked per byte on disk that samples may reach, where compressed
@@ -57,8 +56,6 @@ def _loaded(arrays: Arrays, columns: Columns, source: str) -> Loaded:
 
     Inputs may have one row fewer than states, as nothing follows the last; the table holds a missing sample there.
     """
-    import pyarrow as pa
-
     states = _matrices(arrays, columns.states, source)
     inputs = _matrices(arrays, columns.inputs, source)
     rows = _common_length(states, source)
@@ -66,7 +63,8 @@ def _loaded(arrays: Arrays, columns: Columns, source: str) -> Loaded:
     marks = {name: _per_sample(_column(arrays, name, source), name, rows, source) for name in columns.marks}
     _check_distinct(states | inputs, columns, source)
     state_columns, input_columns = _expand(states), _expand(padded)
-    table: pa.Table = pa.table({**state_columns, **input_columns, **marks})
+    every = {**state_columns, **input_columns, **marks}
+    table = Table(tuple((name, array_column(values)) for name, values in every.items()), rows)
     return Loaded(source, table, replace(columns, states=tuple(state_columns), inputs=tuple(input_columns)))
 
 

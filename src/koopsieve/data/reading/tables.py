@@ -1,4 +1,4 @@
-"""Everything tabular becomes an Arrow table, and a table becomes episodes: the one way in for frames and files.
+"""Everything tabular becomes a table of arrays, and a table becomes episodes: the one way in for frames and files.
 
 Which column plays which part is a `Columns`; nothing here depends on whether the table came from pandas, polars, CSV,
 Parquet or named arrays, so a table may as well be one batch of a larger set.
@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from koopsieve._types import FloatArray, KoopsieveError, is_several
 from koopsieve.data.clock import Clock
 from koopsieve.data.episodes import Episode, make_episode
 from koopsieve.data.reading.columns import clock_of, episode_runs, matrix, seconds
+from koopsieve.data.reading.table import Table
 from koopsieve.data.signals import check_names
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 WHOLE_FRAME = "the frame"  # how a single frame is called
 
@@ -75,7 +72,7 @@ class Loaded:
     """A table with the wanted columns, how to call it in messages, and what is to be told about how it was read."""
 
     source: str
-    table: pa.Table
+    table: Table
     columns: Columns
     notes: tuple[str, ...] = ()
 
@@ -135,9 +132,7 @@ class Run:
     times: FloatArray | None
 
 
-def runs_of(
-    table: pa.Table | pa.RecordBatch, columns: Columns, clock: Clock, source: str, first: int = 0
-) -> Iterator[Run]:
+def runs_of(table: Table, columns: Columns, clock: Clock, source: str, first: int = 0) -> Iterator[Run]:
     """Yield the rows of a table, or of one batch of a larger one that starts at row `first`, episode by episode."""
     states, inputs = (matrix(table, names, source) for names in (columns.states, columns.inputs))
     times = None if columns.time is None else seconds(table, columns.time, clock, source, first)
@@ -163,7 +158,7 @@ def _refuse_torn(runs: Sequence[Run], episode: str | None, source: str) -> None:
         last[run.episode] = run
 
 
-def _check_table(table: pa.Table, columns: Columns, source: str) -> None:
+def _check_table(table: Table, columns: Columns, source: str) -> None:
     check_columns(table.column_names, columns, source)
     twice = [name for name in columns.wanted if table.column_names.count(name) > 1]
     if twice:

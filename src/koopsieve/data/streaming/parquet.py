@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.clock import Clock
+from koopsieve.data.reading.arrow import needed_for, table_of
 from koopsieve.data.reading.columns import clock_of, seconds
+from koopsieve.data.reading.frames import as_table
+from koopsieve.data.reading.table import Table
 from koopsieve.data.reading.tables import Columns, check_columns
 from koopsieve.data.streaming.lazy import compute
 from koopsieve.data.streaming.tables import Tables
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _SCAN_ROWS = 65_536
 
@@ -34,14 +34,16 @@ class RowGroup:
     rows: int
     first: int
 
-    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
         """Yield the rows, decoding no more than needed at a time."""
         import pyarrow as pa
         from pyarrow import parquet
 
         try:
             with parquet.ParquetFile(self.source) as file:
-                yield from file.iter_batches(rows, row_groups=[self.group], columns=list(columns), use_threads=False)
+                yield from map(
+                    table_of, file.iter_batches(rows, row_groups=[self.group], columns=list(columns), use_threads=False)
+                )
         except (pa.ArrowException, OSError) as error:
             raise KoopsieveError(f"{self.source} could not be read: {error}. Check that it is whole.") from error
 
@@ -55,16 +57,16 @@ class Partition:
     rows: None = None
     first: int = 0
 
-    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
         """Compute the partition and yield its rows."""
-        import pyarrow as pa
-
-        table = pa.Table.from_pandas(compute(self.frame[list(columns)]), preserve_index=False)
-        yield from table.to_batches(max_chunksize=rows)
+        frame = compute(self.frame[list(columns)])
+        marks = Columns(tuple(columns))
+        yield from (as_table(frame.iloc[a : a + rows], marks, self.source) for a in range(0, len(frame), rows))
 
 
 def parquet_tables(files: Any, columns: Columns, dt: float | None) -> Tables:
     """Return the tables of Parquet files, checked for columns, types and the order of rows."""
+    needed_for("Stream.from_parquet")
     tables = _row_groups(_listed(files), columns)
     return _in_order(tables, columns, dt)
 

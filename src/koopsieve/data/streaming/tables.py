@@ -1,7 +1,7 @@
 """Tables one after the other as an origin of pieces: which rows are one episode, in time, and who answers for them.
 
-A table is anything that gives Arrow record batches of the wanted columns: a row group of a file, a partition of a Dask
-data frame.
+A stretch is anything that gives its rows, some at a time, as tables of the wanted columns: a row group of a file, a
+partition of a Dask data frame.
 """
 
 from __future__ import annotations
@@ -9,23 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data.clock import Clock
+from koopsieve.data.reading.table import Table
 from koopsieve.data.reading.tables import Columns, Run, runs_of
 from koopsieve.data.repair.times import uneven_steps
 from koopsieve.data.streaming.blocks import Block, Piece, WholeEpisode
 from koopsieve.data.streaming.chunks import refuse_return
 from koopsieve.data.streaming.places import Places
 
-if TYPE_CHECKING:
-    import pyarrow as pa
 
-
-class Table(Protocol):
+class Stretch(Protocol):
     """A stretch of consecutive rows that can be read by itself."""
 
     @property
@@ -35,7 +33,7 @@ class Table(Protocol):
     @property
     def first(self) -> int: ...  # noqa: D102 - number of its first row in the source
 
-    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
         """Yield the rows in order."""
         ...
 
@@ -46,7 +44,7 @@ class Tables:
 
     Parameters
     ----------
-    tables : tuple of Table
+    tables : tuple of Stretch
         All of them, because context may come from those after `stop`.
     columns : Columns
     dt : float
@@ -57,7 +55,7 @@ class Tables:
         Which tables are answered for, and how many samples of context follow them.
     """
 
-    tables: tuple[Table, ...]
+    tables: tuple[Stretch, ...]
     columns: Columns
     dt: float
     clock: Clock
@@ -118,7 +116,7 @@ class Tables:
                 yield read.as_context(missing)
                 missing -= len(read.run.states)
 
-    def _read(self, table: Table, rows: int) -> Iterator[Read]:
+    def _read(self, table: Stretch, rows: int) -> Iterator[Read]:
         passed = table.first
         for batch in table.batches(self.columns.wanted, rows):
             if batch.num_rows:

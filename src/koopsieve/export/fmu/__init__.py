@@ -17,11 +17,11 @@ from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 
+from koopsieve._optional import needed
 from koopsieve._types import KoopsieveError
 from koopsieve.export.c import c_files
 from koopsieve.export.files import write_file
 from koopsieve.export.fmu.description import model_description
-from koopsieve.export.optional import needed
 from koopsieve.export.protocols import Predictor
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_matrix
 
+from koopsieve._optional import needed
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
 from koopsieve.export.mpc.quadratic import QuadraticProgramme
-from koopsieve.export.optional import needed
 
 SMALLEST = 1e-12  # of a diagonal entry of P, or of a row of A, that units are made of
 USABLE = (1, 2, 7)  # OSQP's codes for solved, nearly solved, and out of iterations

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from koopsieve._optional import needed
 from koopsieve.data import Signals
 from koopsieve.export.c.text import identifiers
 from koopsieve.export.files import write_files
 from koopsieve.export.foreign import check_built_in
-from koopsieve.export.optional import needed
 from koopsieve.export.protocols import Predictor
 
 

@@ -28,7 +28,7 @@ SOLVED_WITHIN = 7.0  # nats below the best: in the end, sets down to there are s
 MAX_SOLVED = 64  # of them per target
 COUNTED_WITHIN = 9.0  # nats below the best: sets further down are not counted
 _EXPANSION = (EXPANDED_PER_ROUND, EXPANDED_WITHIN, MAX_EXPANDED, MAX_EXPANDED_EVER)
-NUMBERS_AT_ONCE = 1 << 22  # per array, in a group of targets that is worked on together
+NUMBERS_AT_ONCE = 1 << 18  # flags in a group of targets that is worked on together: what was solved is kept for each
 
 
 @dataclass(frozen=True, eq=False)

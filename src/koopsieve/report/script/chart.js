@@ -53,7 +53,7 @@ function legend(host, series) {
 
 // ---- one chart -----------------------------------------------------------------------------------------------------------
 // spec: series [{name, x, y, color, dash, width, dots, hollow, stepped, stems, spread, cut, front, ring}], x and y {label, log, low, high,
-// ticks, text}, guides [{y, text}], limit (a shaded ± band), band {x, lower, upper, color}, marker, height, legend, view, say
+// ticks, text}, guides [{y, text, at}], limit (a shaded ± band), band {x, lower, upper, color}, marker, height, legend, view, say
 let clips = 0;
 function chart(host, build) {
   return drawn(host, () => {
@@ -106,7 +106,8 @@ function drawGuides(plot, spec, x, y, frame) {
   for (const guide of spec.guides || []) {
     if (!(guide.y > spec.y.low && guide.y < spec.y.high)) continue;
     svg(plot, "line", { class: "guide", x1: frame.left, x2: frame.right, y1: y(guide.y), y2: y(guide.y) });
-    svg(plot, "text", { x: frame.left + 6, y: y(guide.y) - 5 }, guide.text || "");
+    const end = guide.at === "end";
+    svg(plot, "text", { x: end ? frame.right - 6 : frame.left + 6, y: y(guide.y) - 5, "text-anchor": end ? "end" : "start" }, guide.text || "");
   }
   if (!spec.band) return;
   const there = spec.band.x.map((v, i) => `${x(v)} ${y(spec.band.upper[i])}`);

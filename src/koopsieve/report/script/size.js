@@ -10,7 +10,7 @@ function drawSize() {
     }));
     const [low, high] = logLimits(series.flatMap((s) => s.y));
     return {
-      series, marker: sizes[point], guides: [{ y: 1, text: "predicting the mean" }], height: 330,
+      series, marker: sizes[point], guides: [{ y: 1, text: "predicting the mean", at: "end" }], height: 330,
       x: { label: "terms kept", log: wide, ticks: sizes, low: wide ? sizes[0] * 0.93 : sizes[0] - 0.5, high: wide ? sizes[sizes.length - 1] * 1.07 : sizes[sizes.length - 1] + 0.5 },
       y: { label: "NMSE on validation windows", log: true, low, high },
       say: (n) => `${n} terms`,

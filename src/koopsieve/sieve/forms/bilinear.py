@@ -12,7 +12,7 @@ from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import shifts, with_delay_line
-from koopsieve.evaluate import simulation_errors, window_errors
+from koopsieve.evaluate import simulation_errors, stays_in_range, window_errors
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.model import BilinearModel
@@ -94,7 +94,7 @@ class BilinearSearch(FormSearch):
             dictionary=phi,
             statistics=both,
             kept=small,
-            explanation=self.explain.identify(small),
+            explain=self.explain,
         )
 
     def _refined(self, point: PathPoint, statistics: RegressionStatistics, small: Dictionary, task: Task) -> PathPoint:
@@ -107,7 +107,10 @@ class BilinearSearch(FormSearch):
             return point
         if not as_good_at_each(errors.blocks, point.errors.blocks):  # feedback needs the next step, too
             return point
-        return replace(point, model=model, errors=errors, runs=runs, refit=OVER_WINDOWS)
+        stays = stays_in_range(model, task.windows)
+        if point.in_range and not stays:
+            return point
+        return replace(point, model=model, errors=errors, runs=runs, refit=OVER_WINDOWS, in_range=stays)
 
     def _over_windows(
         self, statistics: RegressionStatistics, small: Dictionary, parts: tuple[Trajectories | Stream, ...], task: Task
@@ -146,7 +149,8 @@ class BilinearSearch(FormSearch):
         errors = window_errors(model, task.windows, task.horizons)
         names = tuple(phi.names[i] for i in kept)
         runs = simulation_errors(model, task.windows)
-        return PathPoint(kept, names, candidate.elbo, errors, runs, model, "least squares")
+        stays = stays_in_range(model, task.windows)
+        return PathPoint(kept, names, candidate.elbo, errors, runs, model, "least squares", in_range=stays)
 
 
 def bilinear_subset(statistics: RegressionStatistics, kept: IndexArray, wide: Dictionary) -> RegressionStatistics:

@@ -70,8 +70,8 @@ class LinearSearch(FormSearch):
             dictionary=phi,
             statistics=both,
             kept=small,
-            explanation=whole if isinstance(whole, Estimate) else self.explain.identify(small),
-            graph_decides=isinstance(whole, Estimate),
+            explain=self.explain,
+            decided=whole if isinstance(whole, Estimate) else None,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from koopsieve.data import Stream, Trajectories
 from koopsieve.data.stream import BLOCK_ROWS
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, silent
-from koopsieve.identify import Estimate
+from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import Model
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.path import SievePath
@@ -78,10 +79,10 @@ class Outcome(Shown):
         The candidates.
     statistics, kept : RegressionStatistics
         Of learning and validation data, for all candidates and for those kept.
-    explanation : Estimate
-        Spike and slab: what drives what. On the kept set, or on all candidates where the graph decided.
-    graph_decides : bool
-        Whether the explanation is what decided.
+    explain : Identifier
+        Says what drives what among those kept.
+    decided : Estimate, optional
+        Where a graph decided: what drives what among all candidates.
     status : str
         What was done about the stability of the model, or how its fit ended; empty if there is nothing to say.
     """
@@ -92,9 +93,19 @@ class Outcome(Shown):
     dictionary: Dictionary
     statistics: RegressionStatistics
     kept: RegressionStatistics
-    explanation: Estimate
-    graph_decides: bool = False
+    explain: Identifier
+    decided: Estimate | None = None
     status: str = ""
+
+    @property
+    def graph_decides(self) -> bool:
+        """Whether the explanation is what decided."""
+        return self.decided is not None
+
+    @cached_property
+    def explanation(self) -> Estimate:
+        """What drives what, on the kept set, or on all candidates where the graph decided; computed when asked for."""
+        return self.explain.identify(self.kept) if self.decided is None else self.decided
 
     def _facts(self) -> Facts:
         kept = f"{self.path.choice.size} of {self.path.candidates}"

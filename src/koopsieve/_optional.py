@@ -1,4 +1,4 @@
-"""Packages that only some exports need: imported where they are used, named with their command where they are not."""
+"""Packages that only some users need: imported where they are used, named with their command where they are not."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from importlib import import_module
 from typing import Any
 
 from koopsieve._types import KoopsieveError
+
+
+class NotInstalledError(KoopsieveError, ImportError):
+    """A package that only some users need is not installed; the message says which command installs it."""
 
 
 def needed(module: str, by: str, extra: str) -> Any:
@@ -23,7 +27,7 @@ def needed(module: str, by: str, extra: str) -> Any:
 
     Raises
     ------
-    KoopsieveError
+    NotInstalledError
         If it is not installed.
     """
     try:
@@ -31,6 +35,6 @@ def needed(module: str, by: str, extra: str) -> Any:
             warnings.simplefilter("ignore", UserWarning)  # do-mpc tells of parts that it lacks and nobody asked for
             return import_module(module)
     except ImportError as error:
-        raise KoopsieveError(
+        raise NotInstalledError(
             f"{by} needs {module}, which is not installed. Install it with: pip install 'koopsieve[{extra}]'"
         ) from error
