@@ -60,10 +60,11 @@ def paths(data: Path) -> None:
             kept = [np.sort(end.kept) for end in by_size(one, problem.sizes(phi.size)).values()]
             errors.append([test_error(refit(statistics.select(k), phi.select(k)).model, problem) for k in kept])
         ratio = np.log(np.array(errors[1]) / np.array(errors[0]))
-        every.append(ratio.ravel())
+        every.append(ratio)
         print(f"{problem.name}, {problem.noise}: {np.exp(ratio).round(2).tolist()}", flush=True)
     ratios = np.concatenate(every)
-    print(f"geometric mean of {len(ratios)} ratios: {np.exp(ratios.mean()):.3f}")
+    by_horizon = " / ".join(f"{ratio:.2f}" for ratio in np.exp(ratios.mean(axis=0)))
+    print(f"geometric mean of {ratios.size} ratios: {np.exp(ratios.mean()):.3f}; by horizon {by_horizon}")
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from reduction_rows import Choice
+from reduction_rows import WORST, Choice
 from reduction_systems import Case, Problem
 
 from koopsieve import LiftedModel, horizon_nmse, sift
@@ -103,15 +103,25 @@ def _promises(choices: list[Choice]) -> list[str]:
     good = sum(max(choice.plain) <= ALLOWED for choice in choices)
     few = sum(choice.kept <= choice.full / 4 for choice in choices)
     finite = sum(choice.finite for choice in choices)
-    errors = (np.array([getattr(choice, name) for choice in choices]) for name in ("error", "best_error", "plain"))
-    error, best, plain = (np.exp(np.mean(np.log(np.clip(part, 1e-12, 1e6)), axis=0)) for part in errors)
+    error, best, ratio = (
+        np.array([getattr(one, name) for one in choices]) for name in ("error", "best_error", "plain")
+    )
+    plain = np.divide(error, ratio, out=np.full_like(error, WORST), where=ratio > 0)
+    error, best, plain = (geometric(np.clip(part, 1e-12, WORST).T) for part in (error, best, plain))
     regret = np.array([choice.regret for choice in choices])
     return [
         f"Cases: {count}. Geometric mean NMSE at the shown horizons: {_numbers(error)}; the best point of each path "
-        f"{_numbers(best)}; least squares on everything {_numbers(error / plain)}.",
+        f"{_numbers(best)}; least squares on everything {_numbers(plain)}.",
         f"Regret: geometric mean {geometric(regret):.3f}, median {np.median(regret):.3f}, nine of ten below "
         f"{np.quantile(regret, 0.9):.2f}, largest {regret.max():.2f}; above {REGRET:g} in {np.sum(regret > REGRET)}.",
         f"At most {ALLOWED} times the error of least squares on everything, at every horizon: {good} of {count}.",
+        *(
+            f"- more, by horizon, on {choice.system}, {choice.noise}, seed {choice.seed}: "
+            f"{' / '.join(f'{ratio:.2f}' for ratio in choice.plain)}"
+            for choice in choices
+            if max(choice.plain) > ALLOWED
+        ),
+        "",
         f"At most a quarter kept: {few} of {count}. Predictions over 1000 steps that stay finite: {finite} of {count}.",
     ]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 ONE_STEP, HORIZONS = "one step", "horizons"
 ALL = "all"
+WORST = 10.0  # a larger error counts as this in means: such a model is of no use, however far it diverges
 
 
 @dataclass(frozen=True)

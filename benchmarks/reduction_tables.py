@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from reduction_rows import ALL, HORIZONS, ONE_STEP, Row
+from reduction_rows import ALL, HORIZONS, ONE_STEP, WORST, Row
 from scipy.stats import t as student
 
 SIEVE = "horizon sieve"
 BETTER = "better"
-WORST = 10.0  # a larger error counts as this: such a model is of no use, however far it diverges
 LOSS = 1.1  # a rival this much better than the sieve, over the seeds of a cell, is listed
 
 Case = tuple[str, str, int, str]  # system, noise, seed, size asked
