@@ -8,21 +8,20 @@ from functools import reduce
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, KoopsieveError, require_kind, sorted_horizons, whole_number
+from koopsieve._types import FloatArray, KoopsieveError, require_kind, sorted_horizons, whole_number
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.delays import require_recorded
 from koopsieve.data.streaming.blocks import Readable
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
 from koopsieve.regression.chunks import Chunk, cut
-from koopsieve.regression.factor import TriangularFactor
+from koopsieve.regression.factor import TriangularFactor, refuse_too_large
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest
 
 BYTES_PER_THREAD = 64 * 2**20
 SMALLEST_PEAK = 1e-140  # largest value of a column from which squares of its digits can be told from zero
 _CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside so many
 _MAX_PARTS_PER_WORKER = 32
-LARGEST_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
 _MIN_PARTS_PER_REMOTE_WORKER = 4  # more than two are handed out as the workers of a cluster come free
 
 
@@ -219,15 +218,9 @@ def _check_found(found: RegressionStatistics) -> RegressionStatistics:
             f"No episode is long enough for the horizon {found.ahead.horizons[-1]}. Ask for shorter horizons."
         )
     _refuse_vanishing(found)
-    large = [
-        name for name, flag in zip(found.regressors + found.observables, _too_large(found.factor), strict=True) if flag
-    ]
-    if large or (found.ahead is not None and _too_large(found.ahead.factor).any()):
-        names = ", ".join(dict.fromkeys(large[:3])) or "the outputs several steps ahead"
-        raise KoopsieveError(
-            f"The squares of {names} are too large to be added up in 64-bit floats. Scale the data, or look for "
-            "samples that are far too large."
-        )
+    refuse_too_large(found.factor, found.regressors + found.observables)
+    if found.ahead is not None:
+        refuse_too_large(found.ahead.factor, ("the outputs several steps ahead",))
     return found
 
 
@@ -243,12 +236,6 @@ def _refuse_vanishing(found: RegressionStatistics) -> None:
             f"The values of {', '.join(small[:3])} are too near to zero: their squares vanish in 64-bit floats. Change "
             "the units, for example from metres to micrometres."
         )
-
-
-def _too_large(factor: TriangularFactor) -> BoolArray:
-    """Return which regressors, and then which targets, have overflowed or would when they are merged and compared."""
-    targets = (np.abs(factor.S) < LARGEST_NORM).all(axis=0) & (np.sqrt(factor.leftover) < LARGEST_NORM)
-    return ~np.concatenate([(np.abs(factor.R) < LARGEST_NORM).all(axis=0), targets])
 
 
 def _check_horizons(horizons: Sequence[int], trajectories: Trajectories | Stream) -> tuple[int, ...]:

@@ -7,16 +7,18 @@ Q leaves over, and the number of rows. It is a monoid: `absorb` adds rows, `merg
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.execution import one_blas_thread
 from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal, products
 
+LARGEST_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
 _PANEL_COLUMNS = 32  # columns per panel of the blocked QR
 _FIRST_ROWS_PER_REGRESSOR = 4  # the first QR takes so many, so that those after it can be matrix products
 
@@ -102,3 +104,19 @@ class TriangularFactor:
             smaller = TriangularFactor.empty(R.shape[1], chosen.S.shape[1]).absorb(R, chosen.S)
         left = smaller.leftover_products + chosen.leftover_products
         return TriangularFactor(smaller.R, smaller.S, left, self.rows)
+
+
+def refuse_too_large(factor: TriangularFactor, names: Sequence[str]) -> None:
+    """Refuse regressors and targets, named in this order, that overflowed or would when they are merged and compared.
+
+    A single name stands for all of them.
+    """
+    targets = (np.abs(factor.S) < LARGEST_NORM).all(axis=0) & (np.sqrt(factor.leftover) < LARGEST_NORM)
+    large = ~np.concatenate([(np.abs(factor.R) < LARGEST_NORM).all(axis=0), targets])
+    if large.any():
+        every = names if len(names) == large.size else tuple(names) * large.size
+        told = ", ".join(dict.fromkeys([every[i] for i in np.flatnonzero(large)[:3]]))
+        raise KoopsieveError(
+            f"The squares of {told} are too large to be added up in 64-bit floats. Scale the data, or look for samples "
+            "that are far too large."
+        )

@@ -16,6 +16,7 @@ from koopsieve.dictionary import (
     States,
 )
 from koopsieve.execution import Serial, Threads
+from koopsieve.pipeline import sift
 from koopsieve.regression import compress
 
 RECIPES = {
@@ -119,3 +120,11 @@ def test_a_function_may_not_return_what_is_not_finite():
 def test_words_instead_of_tracebacks(ask, message):
     with pytest.raises(KoopsieveError, match=message):
         ask(Trajectories.from_arrays(samples()))
+
+
+def test_one_huge_sample_is_refused_in_the_reprojected_form_too():
+    x = np.random.default_rng(0).normal(size=(60, 1))
+    x[20] = 1e155
+    data = Trajectories.from_arrays(x, np.zeros((59, 1)), dt=0.1)
+    with pytest.raises(KoopsieveError, match="too large to be added up"):
+        sift(data, States(), form="reprojected", horizons=[1])

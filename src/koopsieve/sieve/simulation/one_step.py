@@ -12,6 +12,7 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import TriangularFactor
+from koopsieve.regression.factor import refuse_too_large
 from koopsieve.sieve.simulation.protocol import Regressors
 from koopsieve.sieve.simulation.windows import Episode
 
@@ -28,6 +29,7 @@ def one_step_factor(regressors: Regressors, episodes: Iterable[Episode], outputs
             rows = slice(first, first + _ROWS)
             z = np.hstack([states[:-1][rows], inputs[rows]])
             factor = factor.absorb(regressors.evaluate(z), states[1:, :outputs][rows])
+    refuse_too_large(factor, ("the regressors",))
     return factor
 
 
