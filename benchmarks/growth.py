@@ -35,8 +35,8 @@ def main() -> None:
     parser.add_argument("--figure", type=Path)
     options = parser.parse_args()
     found = {(what, form): measured(what, form) for what in options.only for form in options.forms}
-    print("\n| what grows | form | from | to | CPU s | peak MB | CPU time grows as | memory grows as |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("\n| what grows | form | CPU s | peak MB | power, CPU | power, memory |")
+    print("|---|---|---|---|---|---|")
     for (what, form), points in found.items():
         print(line(what, form, points))
     if options.figure:
@@ -71,11 +71,11 @@ def exponent(points: list[tuple[int, dict]], key: str) -> float:
 def line(what: str, form: str, points: list[tuple[int, dict]]) -> str:
     """Return one row of the table."""
     if not points:
-        return f"| {what} | {form} | | | | | | |"
+        return f"| {what} | {form} | | | | |"
     (low, first), (high, last) = points[0], points[-1]
-    cpu, memory = (f"{what}^{exponent(points, key):.2f}" for key in ("cpu", "megabytes"))
-    seconds, megabytes = (f"{first[key]:.1f} to {last[key]:.1f}" for key in ("cpu", "megabytes"))
-    return f"| {what} | {form} | {low} | {high} | {seconds} | {megabytes} | {cpu} | {memory} |"
+    cpu, memory = (f"{round(exponent(points, key), 2) + 0.0:.2f}" for key in ("cpu", "megabytes"))
+    seconds, megabytes = (f"{first[key]:.0f} to {last[key]:.0f}" for key in ("cpu", "megabytes"))
+    return f"| {what}, {low} to {high} | {form} | {seconds} | {megabytes} | {cpu} | {memory} |"
 
 
 def draw(found: dict[tuple[str, str], list[tuple[int, dict]]], path: Path) -> None:
@@ -87,8 +87,11 @@ def draw(found: dict[tuple[str, str], list[tuple[int, dict]]], path: Path) -> No
     from matplotlib.ticker import NullLocator
 
     what_grows = list(dict.fromkeys(what for what, _ in found))
-    figure, axes = plt.subplots(1, len(what_grows), figsize=(3.2 * len(what_grows), 3.2), squeeze=False, sharey=True)
-    for ax, what in zip(axes[0], what_grows, strict=True):
+    rows = -(-len(what_grows) // 2)
+    figure, axes = plt.subplots(rows, 2, figsize=(8, 2.9 * rows), squeeze=False, sharey=True)
+    for ax in axes.ravel()[len(what_grows) :]:
+        ax.axis("off")
+    for ax, what in zip(axes.ravel(), what_grows, strict=False):
         for (grown, form), points in found.items():
             if grown == what and points:
                 values, seconds = zip(*((value, result["cpu"]) for value, result in points), strict=True)
@@ -101,7 +104,8 @@ def draw(found: dict[tuple[str, str], list[tuple[int, dict]]], path: Path) -> No
             ax.xaxis.set_minor_locator(NullLocator())
         ax.grid(True, which="major", alpha=0.3)
         ax.legend(frameon=False, fontsize=8, loc="upper left")
-    axes[0, 0].set_ylabel("processor time of sift, s")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("processor time of sift, s")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
 
