@@ -130,7 +130,7 @@ class SetSpace:
         if candidate is None:
             candidate = np.broadcast_to(np.arange(self.p), (len(target), self.p))
         regressions = self._regressions(target, index)
-        posterior = regressions.first(np.full(index.shape, FIRST_PRECISION), self.rho[target], SETTLING_SWEEPS)
+        posterior = regressions.first(FIRST_PRECISION, self.rho[target], SETTLING_SWEEPS)
         cross = self.gram[index[:, :, None], candidate[:, None, :]]
         gap = self.projected[candidate, target[:, None]] - (posterior.mean[:, None, :] @ cross)[:, 0]
         candidates = Candidates.of(posterior, cross, self.energy[candidate], gap, self._slab(candidate))

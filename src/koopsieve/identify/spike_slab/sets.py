@@ -98,9 +98,10 @@ class SetRegressions:
         evidence = noise_term(self.prior.a, self.prior.b, self.rows, squared_error) - log_det / 2 + total
         return SetPosterior(mean, covariance, alpha, rho, squared_error, evidence)
 
-    def first(self, alpha: FloatArray, rho: FloatArray, sweeps: int) -> SetPosterior:
-        """Return the posterior after some sweeps from given precisions of weights and noise."""
-        return self._swept(alpha if self.real is None else np.where(self.real, alpha, 1.0), rho, sweeps)
+    def first(self, alpha: float, rho: FloatArray, sweeps: int) -> SetPosterior:
+        """Return the posterior after some sweeps from one precision for all weights and given ones of the noise."""
+        every = np.full(self.projected.shape, alpha)
+        return self._swept(every if self.real is None else np.where(self.real, every, 1.0), rho, sweeps)
 
     def settled(self, posterior: SetPosterior, sweeps: int) -> SetPosterior:
         """Update q(α) and q(ρ), then q(β), `sweeps` times; each update can only raise the bound."""
