@@ -20,7 +20,7 @@ _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
 _ALIKE = 1e-9  # mean logarithms closer than this are equal
 _ONE_SIGMA = ndtr(1.0)  # what lies below the mean and one standard error
 PREDICTABLE = 0.1  # error of a free run, relative to the variance, below which it tells models apart
-PRICE_OF_RANGE = 0.25  # mean logarithm of the error that staying in range may cost
+PRICE_OF_RANGE = 1.0  # mean logarithm of the error that staying in range may cost
 WORTH_A_TERM = 0.05  # mean logarithm of the error; less than five per cent is no reason for a larger model
 
 
@@ -65,7 +65,7 @@ def simplest_as_good(blocks: Sequence[FloatArray], runs: Sequence[FloatArray]) -
 def preferring_in_range(
     choose: Callable[[list[int]], int], blocks: Sequence[FloatArray] | FloatArray, in_range: Sequence[bool]
 ) -> int:
-    """Return what is chosen of all models, or of those that stay in range where these are nearly as good (D79).
+    """Return what is chosen of all models, or of those that stay in range where these cost less than they save (D79).
 
     Parameters
     ----------

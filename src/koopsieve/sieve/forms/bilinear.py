@@ -12,7 +12,7 @@ from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.delay_line import shifts, with_delay_line
-from koopsieve.evaluate import simulation_errors, stays_in_range, window_errors
+from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.model import BilinearModel
@@ -107,7 +107,7 @@ class BilinearSearch(FormSearch):
             return point
         if not as_good_at_each(errors.blocks, point.errors.blocks):  # feedback needs the next step, too
             return point
-        stays = stays_in_range(model, task.windows)
+        stays = task.stays_in_range(model)
         if point.in_range and not stays:
             return point
         return replace(point, model=model, errors=errors, runs=runs, refit=OVER_WINDOWS, in_range=stays)
@@ -149,7 +149,7 @@ class BilinearSearch(FormSearch):
         errors = window_errors(model, task.windows, task.horizons)
         names = tuple(phi.names[i] for i in kept)
         runs = simulation_errors(model, task.windows)
-        stays = stays_in_range(model, task.windows)
+        stays = task.stays_in_range(model)
         return PathPoint(kept, names, candidate.elbo, errors, runs, model, "least squares", in_range=stays)
 
 

@@ -11,7 +11,7 @@ from koopsieve._types import FloatArray, IndexArray
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.holding_out import sample
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate import simulation_errors, stays_in_range, window_errors
+from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.identify import Identifier, SpikeSlab
 from koopsieve.model import ReprojectedModel
 from koopsieve.regression import TriangularFactor
@@ -173,7 +173,7 @@ def _path_point(point: Point, learned: Learning, task: Task) -> PathPoint:
     model = learned.model(point)
     errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
     names = tuple(learned.dictionary.regressors[i] for i in point.retained)
-    stays = stays_in_range(model, task.windows)
+    stays = task.stays_in_range(model)
     return PathPoint(point.retained, names, np.nan, errors, runs, model, REFIT, point.status.value, stays)
 
 

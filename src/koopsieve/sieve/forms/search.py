@@ -13,8 +13,11 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown
 from koopsieve.data import Stream, Trajectories
+from koopsieve.data.holding_out import thinned
 from koopsieve.data.stream import BLOCK_ROWS
 from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate import stays_in_range
+from koopsieve.evaluate.free_runs import MAX_STEPS, MAX_STRETCHES
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import Model
@@ -61,6 +64,17 @@ class Task:
     max_terms: int | None = None
     executor: Executor | None = None
     progress: Progress = silent
+
+    def stays_in_range(self, model: Model) -> bool:
+        """Tell whether a model stays bounded with inputs beyond those of the data: see `stays_in_range`."""
+        return all(stays_in_range(model, part) for part in self._in_memory)
+
+    @cached_property
+    def _in_memory(self) -> tuple[Trajectories, ...]:
+        """The validation windows, and the learning part too unless it is read from a stream."""
+        if not isinstance(self.learn, Trajectories) or self.learn is self.validation:
+            return (self.windows,)
+        return self.windows, thinned(self.learn, MAX_STRETCHES * (MAX_STEPS + 1), MAX_STEPS + 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
