@@ -7,10 +7,8 @@ once, at the end.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from koopsieve.data import Embedding, Trajectories
 from koopsieve.data.delays import require_recorded
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.evaluate import calibrate, coverage, diagnose, linear_baseline, persistence, window_errors
-from koopsieve.execution import Executor, Progress, silent
+from koopsieve.execution import Clock, Executor, Progress, silent
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.model import LiftedModel
 from koopsieve.model.bands import checked_level
@@ -145,7 +143,7 @@ def sift(
         raise KoopsieveError(f"max_terms must be at least 1. Got {max_terms}.")
     if compare and form != LiftedModel.form:
         raise KoopsieveError(f'compare needs form="linear". Got form={form!r}.')
-    clock = _Clock()
+    clock = Clock()
     with clock.stage("split"):
         asked = _asked_delays(delays, dictionary, data)
         deepest = None if isinstance(asked, str) else max(asked, key=lambda one: one.lost + one.ahead)
@@ -294,16 +292,3 @@ def _graph(outcome: Outcome, threshold: float) -> Reduction:
     among = {name: i for i, name in enumerate(found.regressors)}
     rows = [found.inclusion[among[name]] if name in among else np.zeros(len(found.targets)) for name in found.targets]
     return reduce(np.stack(rows), [i for i, name in enumerate(found.targets) if name in outputs], threshold)
-
-
-@dataclass(frozen=True)
-class _Clock:
-    """Seconds per stage."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        begun = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - begun

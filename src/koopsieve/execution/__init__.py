@@ -1,8 +1,9 @@
 """Who does the work and who watches it: executors, threads by default, a Dask cluster on demand, and progress."""
 
 from koopsieve.execution.blas import one_blas_thread
+from koopsieve.execution.clock import Clock
 from koopsieve.execution.cluster import DaskExecutor
 from koopsieve.execution.executors import Executor, Serial, Threads
 from koopsieve.execution.progress import Progress, silent
 
-__all__ = ["DaskExecutor", "Executor", "Progress", "Serial", "Threads", "one_blas_thread", "silent"]
+__all__ = ["Clock", "DaskExecutor", "Executor", "Progress", "Serial", "Threads", "one_blas_thread", "silent"]
