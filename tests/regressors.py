@@ -14,8 +14,15 @@ def embedded(outputs, inputs, output_delays, input_delays):
     return np.hstack(lagged), inputs[lost : len(outputs) - 1]
 
 
+class Sums:
+    """The derivatives of weighted sums, from those of the summands."""
+
+    def slope_of_sums(self, z, weights):
+        return weights @ self.gradient(z, np.arange(z.shape[1]))
+
+
 @dataclass(frozen=True, eq=False)
-class Polynomial:
+class Polynomial(Sums):
     """Products of columns; `factors` (p, degree) holds the columns of each, the number of columns meaning "one"."""
 
     factors: np.ndarray
@@ -62,7 +69,7 @@ class Polynomial:
 
 
 @dataclass(frozen=True, eq=False)
-class Kernels:
+class Kernels(Sums):
     """exp(−c·‖z − centre‖²), the columns of z first divided by `scale`."""
 
     centres: np.ndarray
@@ -87,7 +94,7 @@ class Kernels:
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class Joined(Sums):
     """One family of regressors after the other."""
 
     parts: tuple

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -46,12 +47,12 @@ class Signals:
             check_names(self.state_names, self.acting)
         check_dt(self.dt)
 
-    @property
+    @cached_property
     def state_names(self) -> tuple[str, ...]:
         """Names of the state's columns: the outputs first, then their delayed copies and those of the inputs."""
         return self.embedding.names(self.outputs, self.inputs)
 
-    @property
+    @cached_property
     def acting(self) -> tuple[str, ...]:
         """Names of the inputs that act in a step: u, or u[k+1]."""
         return self.embedding.acting(self.inputs)

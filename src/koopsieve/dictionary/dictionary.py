@@ -159,6 +159,25 @@ class Dictionary(Shown):
             gradient[:, first : first + family.size] = family.gradient(points)
         return gradient
 
+    def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the derivatives of weighted sums of observables and drives at points (x, u).
+
+        Parameters
+        ----------
+        points : array, shape (samples, n + l)
+        weights : array, shape (sums, L + drives)
+
+        Returns
+        -------
+        array, shape (samples, sums, n + l)
+        """
+        n, first = len(self.state_names), 0
+        slope = np.zeros((len(points), len(weights), points.shape[1]))
+        for family, width in (*((f, n) for f in self.families), *((f, points.shape[1]) for f in self.drive_families)):
+            slope[:, :, :width] += family.slope_of_sums(points[:, :width], weights[:, first : first + family.size])
+            first += family.size
+        return slope
+
     def select(self, retained: ArrayLike, drives: ArrayLike | None = None) -> Dictionary:
         """Return the dictionary cut to the given observables, and drives if they are given; both keep their order."""
         families = _selected(self.families, increasing_indices("retained", retained, self.size))

@@ -68,6 +68,15 @@ class Kernels(Observables):
         away /= self.scale
         return away
 
+    def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the same, weighted and added up by matrix products, about the middle of the centres."""
+        middle, _ = self._about_the_middle
+        values, pull = self(points), -2.0 * weights * self.coefficient
+        toward = pull[:, :, None] * (self.centers - middle)[self.center]
+        moved = np.tensordot(values, toward, axes=(1, 1))
+        slope: FloatArray = (values @ pull.T)[:, :, None] * (points / self.scale - middle)[:, None] - moved
+        return slope / self.scale
+
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the kernels, and only the centres they use."""
         used, center = np.unique(self.center[columns], return_inverse=True)
@@ -102,6 +111,10 @@ class PeriodicKernels(Kernels):
         slope = -(self.coefficient * self(points))[:, :, None]
         gradient: FloatArray = slope * turn * np.sin(2 * turn * away) / self.scale
         return gradient
+
+    def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the weighted sums of the gradient."""
+        return weights @ self.gradient(points)
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the kernels."""

@@ -57,6 +57,10 @@ class Observables(ABC):
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the derivatives with respect to the point's coordinates, shape (samples, size, d)."""
 
+    def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the derivatives of weighted sums of the functions, shape (samples, sums, d); weights (sums, size)."""
+        return weights @ self.gradient(points)
+
     @abstractmethod
     def select(self, columns: IndexArray) -> Self:
         """Return the family cut to the given columns; what is cut away is not computed any more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -33,6 +34,11 @@ class Coordinates(Observables):
         """Return ones and zeros."""
         unit = np.eye(points.shape[1])[self.columns]
         return np.broadcast_to(unit, (len(points), *unit.shape)).copy()
+
+    def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the weights, each where its coordinate stands."""
+        slope = weights @ np.eye(points.shape[1])[self.columns]
+        return np.broadcast_to(slope, (len(points), *slope.shape))
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of them."""
@@ -111,23 +117,38 @@ class Products(Observables):
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Multiply up each monomial from the coordinates it holds."""
-        extended = padded(points[:, : self.powers.shape[1]])
-        out[:] = 1.0
-        for row in self._factors.T:
-            out *= extended[:, row]
+        _multiply(self._of_points(points), out)
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return, per factor of a monomial, the product of the others, added up where its coordinate stands."""
-        extended, factors = padded(points[:, : self.powers.shape[1]]), self._factors
         gradient = np.zeros((len(points), self.size, points.shape[1] + 1))
         column = np.arange(self.size)
-        for place in range(factors.shape[1]):
-            others = np.ones((len(points), self.size))
-            for row in np.delete(factors, place, axis=1).T:
-                others *= extended[:, row]
-            where = np.where(factors[:, place] == self.powers.shape[1], points.shape[1], factors[:, place])
+        for where, others in self._without_one_factor(points):
             gradient[:, column, where] += others
         return gradient[:, :, :-1]
+
+    def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the same, each product already weighted and added up: one matrix product per factor."""
+        sums, d = len(weights), points.shape[1]
+        slope = np.zeros((len(points), sums * (d + 1)))
+        for where, others in self._without_one_factor(points):
+            placed = np.zeros((self.size, sums, d + 1))
+            placed[np.arange(self.size), :, where] = weights.T
+            slope += others @ placed.reshape(self.size, -1)
+        return slope.reshape(len(points), sums, d + 1)[:, :, :d]
+
+    def _of_points(self, points: FloatArray) -> list[FloatArray]:
+        """Return the factors of all monomials at the points, one array (samples, size) per place in the product."""
+        extended = padded(points[:, : self.powers.shape[1]])
+        return [extended[:, row] for row in self._factors.T]
+
+    def _without_one_factor(self, points: FloatArray) -> Iterator[tuple[IndexArray, FloatArray]]:
+        """Yield per place in the product which coordinate stands there (d: none), and the product of the others."""
+        held, none = self._of_points(points), self.powers.shape[1]
+        for place, row in enumerate(self._factors.T):
+            others = np.empty((len(points), self.size))
+            _multiply(held[:place] + held[place + 1 :], others)
+            yield np.where(row == none, points.shape[1], row), others
 
     @cached_property
     def _factors(self) -> IndexArray:
@@ -142,6 +163,13 @@ class Products(Observables):
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the monomials."""
         return type(self)(self.picked_names(columns), self.powers[columns])
+
+
+def _multiply(factors: Sequence[FloatArray], out: FloatArray) -> None:
+    """Write the product of arrays of the same shape; of none it is one."""
+    out[:] = 1.0
+    for factor in factors:
+        out *= factor
 
 
 def padded(points: FloatArray) -> FloatArray:

@@ -88,7 +88,7 @@ class ReprojectedModel(Model):
         points = np.concatenate([carried, acting], axis=1)
         predicted = self.dictionary.evaluate(points) @ self.coef
         held = np.clip(predicted, *self.bounds)
-        slope = np.einsum("ptd,tc->pcd", self.dictionary.gradient(points), self.coef) * (held == predicted)[:, :, None]
+        slope = self.dictionary.slope_of_sums(points, self.coef.T) * (held == predicted)[:, :, None]
         step = np.zeros((count, n, n + width))
         step[:, :outputs] = slope
         sources = self.signals.embedding.shift_sources(outputs, width)

@@ -91,6 +91,17 @@ def test_every_gradient_is_that_of_differences(name, seed, scale):
 
 
 @pytest.mark.parametrize("name", BLOCKS)
+@given(seed=st.integers(0, 10**6), scale=st.sampled_from([0.1, 1.0, 3.0]), sums=st.integers(1, 3))
+def test_the_slope_of_weighted_sums_is_the_weighted_sum_of_the_gradients(name, seed, scale, sums):
+    phi = fitted(name)
+    rng = np.random.default_rng(seed)
+    points, weights = scale * rng.normal(size=(5, 4)), rng.normal(size=(sums, len(phi.regressors)))
+    expected = weights @ phi.gradient(points)
+    close = {"rtol": 1e-10, "atol": 1e-11 * max(1.0, np.abs(expected).max())}
+    np.testing.assert_allclose(phi.slope_of_sums(points, weights), expected, **close)
+
+
+@pytest.mark.parametrize("name", BLOCKS)
 def test_cutting_commutes_with_the_gradient(name):
     phi = fitted(name)
     points = np.random.default_rng(2).normal(size=(5, 4))

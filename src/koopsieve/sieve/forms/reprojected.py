@@ -145,9 +145,9 @@ class DictionaryRegressors:
         """Return their values at points (x, u)."""
         return self.dictionary.evaluate(z)
 
-    def gradient(self, z: FloatArray, columns: IndexArray) -> FloatArray:
-        """Return their derivatives with respect to some coordinates."""
-        return self.dictionary.gradient(z)[:, :, columns]
+    def slope_of_sums(self, z: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the derivatives of weighted sums of them."""
+        return self.dictionary.slope_of_sums(z, weights)
 
     def select(self, indices: IndexArray) -> DictionaryRegressors:
         """Return some of them."""

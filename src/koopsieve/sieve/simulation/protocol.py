@@ -1,4 +1,4 @@
-"""What the simulation needs to know of a dictionary: values and gradients of its regressors, and cutting it."""
+"""What the simulation needs to know of a dictionary: values and slopes of its regressors, and cutting it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Regressors(Protocol):
         """Return the regressors of every row of z (N, n_x + n_u), shape (N, p)."""
         ...
 
-    def gradient(self, z: FloatArray, columns: IndexArray) -> FloatArray:
-        """Return ∂p_i/∂z_j for j in `columns`, shape (N, p, len(columns)); only these are computed."""
+    def slope_of_sums(self, z: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return ∂(Σ_i w_ci p_i)/∂z_j for weights (sums, p), shape (N, sums, n_x + n_u)."""
         ...
 
     def select(self, indices: IndexArray) -> Self:

@@ -84,7 +84,7 @@ class Reprojected:
             p = self.regressors.evaluate(z)
             raw = p @ coef
             y = self.box.hold(raw)
-            inward = weights @ moving.gradient(z, np.arange(n * reach))  # ∂f_c/∂x_j, shape (W, n, n·reach)
+            inward = moving.slope_of_sums(z, weights)[:, :, : n * reach]  # ∂f_c/∂x_j, the delayed outputs only
             past = inward.reshape(W, n, reach, n)[:, :, ::-1].reshape(W, n, reach * n)  # the oldest first
             slope = past @ slopes[:, t : t + reach].reshape(W, reach * n, -1)
             for c, (rows, places) in enumerate(own):
