@@ -40,6 +40,7 @@ def main() -> None:
         "--samples", type=int, default=100_000, help="of the comparison with peers and of the kinds of data"
     )
     parser.add_argument("--kind", default="", help="only the kinds of data whose name has this in it")
+    parser.add_argument("--jobs", choices=JOBS, nargs="+", default=JOBS, help="of the kinds of data, only these")
     parser.add_argument("--stream-samples", type=int, default=10_000_000)
     parser.add_argument("--dask-samples", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=1, help="rounds; the fastest run of each counts")
@@ -90,11 +91,11 @@ def kinds_of_data(folder: Path, options: argparse.Namespace) -> list[dict]:
     for kind in (kind for kind in KINDS if options.kind in kind):
         KINDS[kind].write(data, options.samples)
         print(f"\n{kind}: {options.samples} samples", flush=True)
-        programs = [partial(run, sys.executable, "koopsieve_job.py", data, job) for job in JOBS]
+        programs = [partial(run, sys.executable, "koopsieve_job.py", data, job) for job in options.jobs]
         if options.peers and interpreter(options.peers, peer.name).exists():
             programs.append(partial(run, interpreter(options.peers, peer.name), peer.script, data))
         cells = []
-        for job, one in zip((*JOBS, peer.name), in_rounds(programs, options.repeat), strict=False):
+        for job, one in zip((*options.jobs, peer.name), in_rounds(programs, options.repeat), strict=False):
             if isinstance(one, str):
                 print(f"  {job:34s} {one}", flush=True)
                 cells.append(one)
@@ -102,8 +103,8 @@ def kinds_of_data(folder: Path, options: argparse.Namespace) -> list[dict]:
             show(one, f"{one['kept']} kept, {one['stages']}" if "kept" in one else "")
             cells.append(f"{one['seconds']:.1f} s, {one['megabytes']:.0f} MB")
         lines.append(f"| {kind} | {' | '.join(cells)} |")
-    head = f"| data | {' | '.join(JOBS)} | {peer.name}, plain fit |"
-    print("\n".join(["", head, "|---" * (len(JOBS) + 2) + "|", *lines]))
+    head = f"| data | {' | '.join(options.jobs)} | {peer.name}, plain fit |"
+    print("\n".join(["", head, "|---" * (len(options.jobs) + 2) + "|", *lines]))
     return []
 
 
