@@ -19,6 +19,7 @@ from koopsieve.regression.factor import TriangularFactor, refuse_too_large
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest
 
 BYTES_PER_THREAD = 64 * 2**20
+ROWS_PER_REGRESSOR = 3  # in a chunk, at least: with each the factor is updated, which costs about as many rows' work
 SMALLEST_PEAK = 1e-140  # largest value of a column from which squares of its digits can be told from zero
 _CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside so many
 _MAX_PARTS_PER_WORKER = 32
@@ -48,8 +49,8 @@ def compress(
     chunk_rows : int, optional
         Transitions lifted at a time; left out, as many as suit the processor's cache and `max_bytes` allows.
     max_bytes : int, optional
-        Bound on the memory that lifted samples take in one process, by default 64 MiB per thread. Peak memory does not
-        depend on the number of samples.
+        Bound on the memory that lifted samples take in one process, by default 64 MiB per thread, or more where
+        that is less than three rows per regressor. Peak memory does not depend on the number of samples.
     executor : Executor, optional
         Who does the work; by default one thread per core.
     progress : Progress
@@ -74,7 +75,7 @@ def compress(
         chunk_rows = whole_number("chunk_rows, the transitions lifted at a time,", chunk_rows, 1)
     source = Stream.of(trajectories)
     start = _empty(dictionary, steps)
-    rows = chunk_rows or _rows_within(BYTES_PER_THREAD if max_bytes is None else max_bytes // engine.sharing, start)
+    rows = chunk_rows or _rows_within(None if max_bytes is None else max_bytes // engine.sharing, start)
     folding = Folding(dictionary, start, rows, reach=max(steps, default=1))
     chunks = None if source.n_samples is None else -(-source.n_samples // rows)
     parts = source.parts(_part_count(chunks, engine), folding.reach)
@@ -176,9 +177,12 @@ def _region(chunk: Chunk) -> FloatArray:
     return np.stack([np.concatenate([bound(x, axis=0), bound(u, axis=0)]) for bound in (np.min, np.max)])
 
 
-def _rows_within(max_bytes: int, start: RegressionStatistics) -> int:
+def _rows_within(max_bytes: int | None, start: RegressionStatistics) -> int:
+    """Return how many transitions to lift at a time, with as many bytes or, if nobody said how many, as suit."""
     # a chunk is held as lifted samples with inputs, and twice more while its first rows are factored
     columns = len(start.R) + 2 * sum(start.S.shape) + (2 * sum(start.ahead.factor.S.shape) if start.ahead else 0)
+    if max_bytes is None:
+        max_bytes = max(BYTES_PER_THREAD, 8 * columns * ROWS_PER_REGRESSOR * len(start.R))
     rows = max_bytes // (8 * columns)
     if rows < 1:
         raise KoopsieveError(
