@@ -54,7 +54,7 @@ def _parameter(entry: Field[Any]) -> inspect.Parameter:
         metavar = _METAVARS[about["kind"]]
         option = typer.Option(*flags, help=told, rich_help_panel=about["panel"], show_default=False, metavar=metavar)
     wanted: Any = about["kind"] | None
-    annotation: Any = Annotated.__class_getitem__((wanted, option))  # type: ignore[attr-defined]
+    annotation: Any = Annotated[wanted, option]
     return inspect.Parameter(entry.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
