@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 FACTORS = (1.0, 1.3, 1.5)
 HORIZON = 50
 WORST = 100.0  # larger errors count as this one in the means
+WORSE = 1.1  # times the error of the linear form, from which a model counts as worse
 
 
 def steps(rng: np.random.Generator, samples: int, hold: int) -> Array:
@@ -206,9 +207,10 @@ def _summary(every: Sequence[Found]) -> None:
     print(f"\nGeometric means with inputs {sizes} times as large, errors above {WORST:g} counted as {WORST:g}:")
     print(f"chosen {mean([one.chosen for one in every])}, linear {mean([one.linear for one in every])},")
     print(f"without the check {mean([one.unchecked for one in every])}.")
-    worse = sum(bool((one.chosen[1:] > 1.1 * one.linear[1:]).any()) for one in every)
-    before = sum(bool((one.unchecked[1:] > 1.1 * one.linear[1:]).any()) for one in every)
-    print(f"Worse than linear with larger inputs: {worse} of {len(every)}; without the check {before}.")
+    linear = np.array([one.linear for one in every])
+    for name, field in (("chosen", "chosen"), ("without the check", "unchecked")):
+        worse = (np.array([getattr(one, field) for one in every]) > WORSE * linear).sum(axis=0)
+        print(f"More than {WORSE:g} times the error of linear, of {len(every)}: {name} {' / '.join(map(str, worse))}.")
 
 
 def _options() -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""Who does the work and who watches it: executors, threads by default, a Dask cluster on demand, and progress."""
+"""Who does the work and who watches it: executors (threads, or a Dask cluster on demand), progress, and a clock."""
 
 from koopsieve.execution.blas import one_blas_thread
 from koopsieve.execution.clock import Clock

@@ -65,7 +65,7 @@ def simplest_as_good(blocks: Sequence[FloatArray], runs: Sequence[FloatArray]) -
 def preferring_in_range(
     choose: Callable[[list[int]], int], blocks: Sequence[FloatArray] | FloatArray, in_range: Sequence[bool]
 ) -> int:
-    """Return what is chosen of all models, or of those that stay in range where these cost less than they save (D79).
+    """Return what is chosen of all models, or of those that stay in range if that costs at most a factor e (D79).
 
     Parameters
     ----------
