@@ -25,7 +25,7 @@ $(VENV)/.ready: pyproject.toml | $(VENV)/.made
 	touch $(VENV)/.shown $@
 
 demo: $(VENV)/.shown
-	$(BIN)/koopsieve demo --out demo
+	$(BIN)/koopsieve demo --out demo --overwrite
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -35,7 +35,7 @@ def sifted(case: Case) -> SieveResult:
             delays=problem.delays,
             horizons=problem.horizons,
             test=next(iter(problem.tests.values())),
-            steps=5,
+            path_length=5,
         )
 
 

@@ -29,9 +29,10 @@ from calibration_systems import HORIZONS, MEASURED, SIMULATED, Case, cases
 from calibration_tables import joint_table, score_table, share_table, spread_table, verdicts, width_table
 
 from koopsieve import KoopsieveWarning, Model, Trajectories, sift
-from koopsieve.evaluate import interval_score
-from koopsieve.evaluate.along import errors_along
-from koopsieve.parts import divide
+from koopsieve.evaluate.rollout import step_errors
+from koopsieve.sifting.settings import SiftSettings
+from koopsieve.sifting.split import divide
+from koopsieve.uncertainty import interval_score
 
 GAUSSIAN_90 = 1.6448536269514722
 
@@ -72,10 +73,11 @@ def judged(case: Case, level: float, form: str) -> list[Judged]:
             delays=problem.delays,
             horizons=problem.horizons,
             test=first,
-            steps=5,
+            path_length=5,
             seed=case.seed,
         )
-        parts = divide(problem.train, problem.delays, 0.25, first, None, problem.horizons).embedded(problem.delays)
+        settings = SiftSettings(delays=problem.delays, test=first, horizons=problem.horizons)
+        parts = divide(problem.train, settings).embedded(problem.delays)
         gaussian = gaussian_bands(result, parts.windows, problem.horizons[-1])
         seconds = time.perf_counter() - begun
         return [
@@ -86,7 +88,7 @@ def judged(case: Case, level: float, form: str) -> list[Judged]:
 
 def gaussian_bands(result, windows: Trajectories, longest: int) -> dict[str, np.ndarray]:
     """Return standard deviations (steps, outputs) of two Gaussian models of the error."""
-    errors = errors_along(result.path.choice.model, windows, longest).errors
+    errors = step_errors(result.path.choice.model, windows, longest).errors
     found = {"windows": np.sqrt(np.nanmean(errors**2, axis=0))}
     return found | {"carried": _carried(result, longest) if result.form == "linear" else np.nan * found["windows"]}
 
@@ -111,7 +113,7 @@ def _carried(result, longest: int) -> np.ndarray:
 def _judge(
     case: Case, test: str, model: Model, data: Trajectories, horizons: tuple[int, ...], gaussian, level: float, seconds
 ) -> Judged:
-    errors = errors_along(model, data, horizons[-1])
+    errors = step_errors(model, data, horizons[-1])
     bands, states = model.calibration.bands, errors.states
     half = bands.around(model.dictionary, states, horizons[-1], level)
     block = errors.starts // (2 * horizons[-1]) + 10_000 * errors.episodes
@@ -133,7 +135,7 @@ def _judge(
         together = np.all(np.abs(errors.errors[rows, :h]) <= whole, axis=(1, 2))
         joint.append(_by_block(together.astype(float), block[rows], block))
     rows, at = errors.reaching(horizons[-1]), np.array(horizons) - 1
-    outside = model.calibration.support.outside(model.dictionary, *errors.whole(rows))[:, at]
+    outside = model.calibration.support.outside(model.dictionary, *errors.complete_windows())[:, at]
     inside = np.abs(errors.errors[rows][:, at]) <= half[rows][:, at]
     known = [np.mean(inside[~outside[:, i], i]) if not outside[:, i].all() else np.nan for i in range(len(at))]
     return Judged(

@@ -7,21 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from systems import lotka_volterra, pendulum, rossler
 
 from koopsieve import Constant, Embedding, SquaredExponential, States, Trajectories
 from koopsieve.dictionary import Block
 from koopsieve.evaluate import add_noise
-from koopsieve.systems import (
-    duffing,
-    lorenz,
-    lotka_volterra,
-    pendulum,
-    random_drive,
-    random_thrust,
-    rossler,
-    surface_vehicle,
-    van_der_pol,
-)
+from koopsieve.systems import duffing, lorenz, random_drive, random_thrust, surface_vehicle, van_der_pol
 
 SIMULATED = ("lorenz", "duffing", "van-der-pol", "surface-vehicle", "pendulum", "lotka-volterra", "rossler")
 MEASURED = ("silverbox", "wiener-hammerstein", "cascaded-tanks")

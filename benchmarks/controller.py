@@ -16,7 +16,12 @@ import numpy as np
 
 from benchmarks.nonlinear_mpc import NonlinearMPC
 from koopsieve import Constant, Inputs, Monomials, States, Trajectories, sift
-from koopsieve.export import Controller, Limits, Weights, noise_of
+from koopsieve.control import (
+    Controller,
+    Limits,
+    Weights,
+    noise_of,
+)
 from koopsieve.systems import control_tasks, follow
 
 GAIN = 0.2  # of the newest error in the estimate of the disturbance

@@ -21,7 +21,7 @@ import numpy as np
 
 from koopsieve import Constant, Inputs, KoopsieveWarning, Monomials, States, Trajectories, horizon_nmse, sift
 from koopsieve.evaluate import add_noise
-from koopsieve.model import Model
+from koopsieve.forms import Model
 from koopsieve.systems import (
     HERON_QUADRATIC,
     duffing,

@@ -14,9 +14,9 @@ import numpy as np
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import SquaredExponential, States
 from koopsieve.evaluate import horizon_nmse
-from koopsieve.model import LiftedModel
-from koopsieve.model.direct import direct
-from koopsieve.model.rollout import stepped
+from koopsieve.evaluate.rollout import horizon_predictions
+from koopsieve.forms import LinearModel
+from koopsieve.forms.linear.powers import predictions_by_powers
 
 HORIZONS = (1, 10, 50)
 
@@ -31,7 +31,7 @@ def problem(samples, observables, inputs):
     coef = 0.99 * np.linalg.qr(rng.normal(size=(observables, observables)))[0]
     coef = np.vstack([coef, rng.normal(size=(inputs, observables))])
     estimate = SimpleNamespace(coef=coef, noise_precision=np.ones(observables), regressors=phi.names + data.input_names)
-    return data, LiftedModel.from_estimate(estimate, phi)
+    return data, LinearModel.from_estimate(estimate, phi)
 
 
 def seconds(pieces):
@@ -45,7 +45,8 @@ def main():
     print("samples observables inputs  jump [s]  step [s]  ratio  peak [MB]")
     for samples, observables, inputs in [(20_000, 100, 0), (80_000, 100, 1), (10_000, 300, 2)]:
         data, model = problem(samples, observables, inputs)
-        jump, step = seconds(direct(model, data, HORIZONS)), seconds(stepped(model, data, HORIZONS, False))
+        jump = seconds(predictions_by_powers(model, data, HORIZONS))
+        step = seconds(horizon_predictions(model, data, HORIZONS))
         tracemalloc.start()
         horizon_nmse(model, data, HORIZONS)
         peak = tracemalloc.get_traced_memory()[1] / 2**20

@@ -20,9 +20,9 @@ from reduction_systems import OLD, SAMPLES, cases
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from koopsieve import HorizonSieve, compress
-from koopsieve.sieve.forms import filled
-from koopsieve.sieve.forms.refits import Refitter, default_refits
-from koopsieve.sieve.horizon.search import by_size
+from koopsieve.forms.linear.refits import Refitter, default_refits
+from koopsieve.forms.task import filled
+from koopsieve.sieve.horizon.flag_search import by_size
 from koopsieve.systems import duffing, van_der_pol
 from tests.unit.sieve.test_horizon_decoys import with_decoys
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koopsieve import KoopsieveWarning, Trajectories, horizon_nmse, sift
-from koopsieve.model import Model
-from koopsieve.sieve.path import chosen_point
+from koopsieve.forms import Model
+from koopsieve.forms.path import chosen_point
 
 Array = NDArray[np.float64]
 FACTORS = (1.0, 1.3, 1.5)

@@ -33,10 +33,11 @@ from benchmarks.environments import interpreter, run
 from benchmarks.records import DOWNLOADED, RECORDS, Record, Test, records
 from koopsieve import KoopsieveWarning, Trajectories, horizon_nmse, sift
 from koopsieve.data import Embedding
-from koopsieve.evaluate import linear_baseline
-from koopsieve.model import Model
-from koopsieve.sieve.path import chosen_point
-from koopsieve.sieve.result import SieveResult
+from koopsieve.forms import Model
+from koopsieve.forms.path import chosen_point
+from koopsieve.sifting.judge import linear_baseline
+from koopsieve.sifting.preliminary import PRELIMINARY
+from koopsieve.sifting.result import SieveResult
 
 HORIZONS = (1, 10, 50)
 SMALL = (30, 8)
@@ -74,9 +75,9 @@ def rows(record: Record, peers: Path | None) -> Iterator[Row]:
 
 
 def linear(record: Record, found: SieveResult) -> Row:
-    """Return ARX with the delays that were best when they were looked at, learned from all training data."""
-    looks = [one for one in found.tried if one.stage == "first look" and one.form == "linear"]
-    best = min(looks, key=lambda one: float(np.mean(np.log(np.maximum(one.errors.error, 1e-300)))))
+    """Return ARX with the delays that were best in the preliminary searches, learned from all training data."""
+    tried = [one for one in found.searches if one.stage == PRELIMINARY and one.form == "linear"]
+    best = min(tried, key=lambda one: float(np.mean(np.log(np.maximum(one.errors.error, 1e-300)))))
     begun, data = time.perf_counter(), _embedded(record.train, best.embedding)
     model, _ = linear_baseline(data, data, None, merge=False)
     return sifted("linear (ARX)", record, model, len(model.dictionary.regressors), time.perf_counter() - begun)

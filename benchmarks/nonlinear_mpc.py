@@ -1,6 +1,6 @@
 """Nonlinear model predictive control with the plant's own equations, solved by IPOPT through CasADi: the limit.
 
-It minimises the same cost within the same limits as `koopsieve.export.Controller`, and estimates the disturbance from
+It minimises the same cost within the same limits as `koopsieve.control.Controller`, and estimates the disturbance from
 the same measurements in the same way: from history, or with the same filter. The disturbance itself it does not know.
 """
 
@@ -10,9 +10,8 @@ import casadi
 import numpy as np
 
 from koopsieve import Signals
-from koopsieve.export import Limits
-from koopsieve.export.mpc import KalmanFilter
-from koopsieve.export.mpc.estimate import Filtered, FromHistory
+from koopsieve.control import KalmanFilter, Limits
+from koopsieve.control.state_estimate import Filtered, FromHistory
 
 QUIET = {"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes", "ipopt.warm_start_init_point": "yes"}
 

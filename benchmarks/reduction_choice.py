@@ -8,9 +8,9 @@ import numpy as np
 from reduction_rows import WORST, Choice
 from reduction_systems import Case, Problem
 
-from koopsieve import LiftedModel, horizon_nmse, sift
+from koopsieve import LinearModel, horizon_nmse, sift
 from koopsieve.evaluate import free_run
-from koopsieve.sieve.forms.refits import LONG_RUN
+from koopsieve.forms.linear.refits import LONG_RUN
 
 ALLOWED = 1.1  # times the error of least squares on everything
 REGRET = 1.3  # times the error of the best point of the path, above which a case is listed
@@ -52,12 +52,12 @@ def geometric(errors: np.ndarray) -> np.ndarray:
     return np.exp(np.mean(np.log(errors), axis=-1))
 
 
-def test_error(model: LiftedModel, problem: Problem) -> np.ndarray:
+def test_error(model: LinearModel, problem: Problem) -> np.ndarray:
     """Return the NMSE at the shown horizons, averaged over the outputs."""
     return np.mean(list(horizon_nmse(model, problem.test, problem.shown, truth=problem.truth).values()), axis=0)
 
 
-def stays_finite(model: LiftedModel, problem: Problem) -> bool:
+def stays_finite(model: LinearModel, problem: Problem) -> bool:
     """Tell whether a prediction over 1000 steps with the test inputs stays finite."""
     test = problem.test
     inputs = np.resize(test.inputs[0], (LONG_RUN, test.n_inputs)) if test.n_inputs else np.zeros((LONG_RUN, 0))

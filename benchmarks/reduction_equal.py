@@ -35,15 +35,15 @@ from koopsieve import (
     HorizonLeastSquares,
     HorizonSieve,
     LeastSquares,
-    LiftedModel,
+    LinearModel,
     Monomials,
     States,
     compress,
 )
 from koopsieve.evaluate import window_errors
+from koopsieve.forms.linear.refits import Refitted, Refitter
+from koopsieve.forms.task import filled
 from koopsieve.identify import Identifier
-from koopsieve.sieve.forms import filled
-from koopsieve.sieve.forms.refits import Refitted, Refitter
 
 SIEVE = "horizon sieve"
 EMPHASIS = 0.5  # of long horizons in the validation score, as in the path
@@ -158,7 +158,7 @@ class Bench:
         return Refitter(problem.validation, problem.shown, {name: REFITS[name]})(statistics, dictionary)
 
     def _row(self, asked: str, method: str, refit: str, problem, fit: Refitted, seconds: float) -> Row:
-        model: LiftedModel = fit.model
+        model: LinearModel = fit.model
         return Row(
             *self.case.key,
             asked=asked,

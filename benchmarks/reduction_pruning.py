@@ -15,7 +15,7 @@ from scipy.linalg import null_space, qr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lasso_path
 
-from koopsieve import LiftedModel
+from koopsieve import LinearModel
 from koopsieve.dictionary import Dictionary
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
@@ -29,7 +29,7 @@ def row_lassos(statistics: RegressionStatistics) -> Callable[[int], np.ndarray]:
     Every output at every horizon has a lasso of its own on the observables now, all with one penalty in standard
     units. An observable stays if one of them uses it; the penalty falls until there are as many as asked for.
     """
-    ahead = statistics.ahead
+    ahead = statistics.multistep
     pairs = [_projected(ahead.at(h), statistics) for h in ahead.horizons]
     rows = [(design, target[:, [j]]) for design, target in pairs for j in range(target.shape[1])]
     highest = max(_least_penalty(*row) for row in rows)
@@ -166,7 +166,7 @@ def principal_vectors(now: np.ndarray, then: np.ndarray) -> tuple[np.ndarray, np
 
 def lifted_pair(statistics: RegressionStatistics) -> tuple[np.ndarray, np.ndarray]:
     """Return few rows with the same products as the observables now and one step later, inputs projected out."""
-    L, inputs = len(statistics.observables), len(statistics.drives)
+    L, inputs = len(statistics.observables), len(statistics.input_terms)
     values, vectors = np.linalg.eigh(statistics.factor.leftover_products)
     rest = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
     R = np.vstack([statistics.R, np.zeros((L, L + inputs))])
@@ -175,7 +175,7 @@ def lifted_pair(statistics: RegressionStatistics) -> tuple[np.ndarray, np.ndarra
     return triangle[:, inputs : inputs + L], triangle[:, inputs + L :]
 
 
-def projected_model(statistics: RegressionStatistics, dictionary: Dictionary, basis: np.ndarray) -> LiftedModel:
+def projected_model(statistics: RegressionStatistics, dictionary: Dictionary, basis: np.ndarray) -> LinearModel:
     """Return EDMD in the span of a basis (L, r), the outputs read out by least squares."""
     L, rank = basis.shape
     R, S = statistics.R, statistics.S
@@ -185,7 +185,7 @@ def projected_model(statistics: RegressionStatistics, dictionary: Dictionary, ba
     read = np.linalg.lstsq(R[:, :L] @ V, R[:, list(dictionary.outputs)], rcond=None)[0]
     back = np.linalg.pinv(V)
     A, B = (V @ coef[:rank] @ back).T, (coef[rank:] @ back).T
-    return LiftedModel(A, B, (V @ read).T, dictionary)
+    return LinearModel(A, B, (V @ read).T, dictionary)
 
 
 def quasi_norm_sets(powers: np.ndarray, size: int, exponents: Sequence[float]) -> dict[float, np.ndarray]:

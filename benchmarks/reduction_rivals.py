@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from swept_graph_sieve import SweptGraphSieve
 
-from koopsieve import STLSQ, LeastSquares, SparseBayes, SweptGraphSieve, reduce
+from koopsieve import STLSQ, LeastSquares, SparseBayes, reduce
 from koopsieve.identify.estimate import Estimate
 from koopsieve.regression import RegressionStatistics
 
@@ -32,7 +33,7 @@ def matching_pursuit(statistics: RegressionStatistics, size: int) -> np.ndarray:
 
     Targets are weighted by one over their residual after the full regression.
     """
-    ahead = statistics.ahead
+    ahead = statistics.multistep
     L = len(ahead.observables)
     designs, targets, norms = [], [], []
     for h in ahead.horizons:

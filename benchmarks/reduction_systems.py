@@ -11,23 +11,25 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-
-from koopsieve import Constant, SquaredExponential, States, Trajectories, embed_delays
-from koopsieve.dictionary import Block
-from koopsieve.evaluate import add_noise
-from koopsieve.systems import (
+from systems import (
     double_well,
-    duffing,
     fitzhugh_nagumo,
-    lorenz,
     lorenz96,
     lotka_volterra,
     oregonator,
     pendulum,
     planar_quadrotor,
+    rossler,
+)
+
+from koopsieve import Constant, SquaredExponential, States, Trajectories, embed_delays
+from koopsieve.dictionary import Block
+from koopsieve.evaluate import add_noise
+from koopsieve.systems import (
+    duffing,
+    lorenz,
     random_drive,
     random_thrust,
-    rossler,
     stirred_tank,
     surface_vehicle,
     two_tanks,

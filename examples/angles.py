@@ -4,22 +4,29 @@ The angle is not wrapped: it counts full turns, so that there are no jumps in th
 Run: python examples/angles.py [figure.png]
 """
 
+import math
 import sys
 
 import numpy as np
 
 from koopsieve import Constant, Fourier, Inputs, Monomials, States, Trajectories, sift
 from koopsieve.plots import plot_simulation, save_figure
-from koopsieve.systems import pendulum
+from koopsieve.systems.integrate import integrate
 
 ONE_TURN = 1 / (2 * np.pi)  # cycles per radian
+
+
+def pendulum(state, torque):
+    """Change of angle and speed: θ̈ = u − 0.3θ̇ − 4·sin θ."""
+    angle, speed = state
+    return speed, torque[0] - 0.3 * speed - 4.0 * math.sin(angle)
 
 
 def record(samples, seed):
     """Angle and speed every 0.05 s under random torque, with noise."""
     rng = np.random.default_rng(seed)
     torque = np.repeat(rng.uniform(-5, 5, size=-(-samples // 10)), 10)[:samples, None]
-    clean = pendulum(torque)
+    clean = integrate(pendulum, (0.0, 0.0), torque, dt=0.05, max_step=0.01)
     noisy = clean + rng.normal(size=clean.shape) * [0.005, 0.02]
     return Trajectories.from_arrays(noisy, torque, dt=0.05, state_names=["angle", "speed"], input_names="torque")
 

@@ -8,7 +8,7 @@ DASHED = {"color": "black", "linestyle": "--", "linewidth": 1}
 
 
 def draw(path, runs):
-    """Draw runs, a mapping from name to `koopsieve.systems.Run`, into a file."""
+    """Draw runs, a mapping from name to `koopsieve.systems.ClosedLoopRun`, into a file."""
     import matplotlib as mpl
 
     mpl.use("Agg")

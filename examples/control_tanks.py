@@ -10,7 +10,7 @@ Run: python examples/control_tanks.py [figure.png]
 import sys
 
 from koopsieve import Constant, Inputs, Monomials, States, Trajectories, sift
-from koopsieve.export import Controller, Limits, Weights
+from koopsieve.control import Controller, Limits, Weights
 from koopsieve.systems import follow, tanks_task
 
 

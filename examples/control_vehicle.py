@@ -10,7 +10,12 @@ Run: python examples/control_vehicle.py [figure.png]
 import sys
 
 from koopsieve import Constant, Monomials, States, Trajectories, sift
-from koopsieve.export import Controller, Limits, Weights, noise_of
+from koopsieve.control import (
+    Controller,
+    Limits,
+    Weights,
+    noise_of,
+)
 from koopsieve.systems import follow, vehicle_task
 
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from koopsieve import Constant, Monomials, States, Trajectories, sift
-from koopsieve.export import Controller, Limits, Weights
+from koopsieve.control import Controller, Limits, Weights
 from koopsieve.systems import follow, reactor_task
 
 

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from koopsieve import (
     Constant,
-    LiftedModel,
+    LinearModel,
     Monomials,
     SpikeSlab,
     States,
@@ -55,7 +55,7 @@ def main(days=(1, 2, 4, 8), samples=50_000, figure=None):
             print(f"{count * samples} samples: {peaks[count * samples]:.1f} MB")
         found = SpikeSlab().identify(statistics)
         kept = reduce(found.inclusion, phi.outputs, threshold=0.1).retained
-        model = LiftedModel.from_estimate(SpikeSlab().identify(statistics.select(kept)), phi.select(kept))
+        model = LinearModel.from_estimate(SpikeSlab().identify(statistics.select(kept)), phi.select(kept))
         print("kept:", ", ".join(model.names))
         test = Trajectories.from_file(files[-1], ["x", "v"], ["force"], time="t")  # a day that was not learned from
         error = horizon_nmse(model, test, [1, 10])

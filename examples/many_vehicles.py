@@ -14,7 +14,7 @@ import numpy as np
 
 from koopsieve import Constant, Inputs, Monomials, States, Trajectories, horizon_nmse, sift
 from koopsieve.plots import new_axes, save_figure
-from koopsieve.plots.figure import log_axis, look_of
+from koopsieve.plots.figure import log_axis, style_of
 from koopsieve.systems import HERON_QUADRATIC, random_thrust, surface_vehicle
 
 STATES, INPUTS = ["surge", "sway", "yaw"], ["left", "right"]
@@ -64,7 +64,7 @@ def draw(errors, path):
     """Draw the error on every vehicle."""
     axes = new_axes(6.5, 3.2)
     for name, values in errors.items():
-        look = {**look_of(name), "linestyle": "none"}
+        look = {**style_of(name), "linestyle": "none"}
         axes.plot(range(1, len(values) + 1), values, label=name, **look)
     axes.set(xlabel="vehicle that was not learned from", ylabel="NMSE 50 steps ahead")
     log_axis(axes, "y")

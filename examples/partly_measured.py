@@ -9,14 +9,14 @@ import sys
 
 from koopsieve import Constant, Embedding, Inputs, Monomials, States, Trajectories, sift
 from koopsieve.plots import new_axes, save_figure
-from koopsieve.plots.figure import log_axis, look_of
-from koopsieve.systems.bench import SAMPLE_TIME, bench_record
+from koopsieve.plots.figure import log_axis, style_of
+from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
 
 
 def record(samples, seed):
     """Position and force every 0.05 s, the position with noise."""
     force, position = bench_record(samples, seed=seed, noise=0.005)
-    return Trajectories.from_arrays(position, force, dt=SAMPLE_TIME, state_names="position", input_names="force")
+    return Trajectories.from_arrays(position, force, dt=BENCH_SAMPLE_TIME, state_names="position", input_names="force")
 
 
 def main(samples=1500, delays=(0, 1, 2), figure=None):
@@ -39,7 +39,7 @@ def draw(found, path):
     errors = {"sifted": [one.errors.mean[-1] for one in found.values()]}
     errors["linear"] = [one.baselines["linear"].errors.mean[-1] for one in found.values()]
     for name, values in errors.items():
-        axes.plot(list(found), values, label=name, **look_of(name))
+        axes.plot(list(found), values, label=name, **style_of(name))
     axes.set(xticks=list(found), xlabel="past samples of position and force", ylabel="NMSE 50 steps ahead")
     log_axis(axes, "y")
     axes.grid(alpha=0.25)

@@ -1,4 +1,4 @@
-"""Small problems shared by the tests of identifiers: Lorenz with overlapping kernels, random sparse regressions."""
+"""Shared by tests: Lorenz with overlapping kernels, random sparse regressions, comparison of statistics."""
 
 import numpy as np
 
@@ -57,3 +57,25 @@ def sparse_problem(seed, rows=200, regressors=20, targets=4, active=3, correlati
     clean = design @ weights
     noise = rng.normal(size=clean.shape) * clean.std(axis=0) * 10 ** (-snr_db / 20)
     return design, clean + noise, weights
+
+
+def assert_same_factor(mine, theirs, tolerance=1e-12):
+    """Compare two triangular factors up to rounding."""
+    scale = max(np.abs(theirs.R).max(initial=0), np.abs(theirs.S).max(initial=0), 1)
+    np.testing.assert_allclose(mine.R, theirs.R, atol=tolerance * np.abs(theirs.R).max(initial=0))
+    np.testing.assert_allclose(mine.S, theirs.S, atol=tolerance * scale)
+    largest = np.abs(theirs.leftover_products).max(initial=0)
+    np.testing.assert_allclose(
+        mine.leftover_products, theirs.leftover_products, rtol=1e-10, atol=tolerance * (1 + largest)
+    )
+    assert mine.rows == theirs.rows
+
+
+def assert_same_statistics(mine, theirs, tolerance=1e-12):
+    """Compare two statistics up to rounding: names, one step, and several steps if there are any."""
+    assert (mine.regressors, mine.outputs) == (theirs.regressors, theirs.outputs)
+    assert_same_factor(mine.factor, theirs.factor, tolerance)
+    assert (mine.multistep is None) == (theirs.multistep is None)
+    if theirs.multistep is not None:
+        assert mine.multistep.horizons == theirs.multistep.horizons
+        assert_same_factor(mine.multistep.factor, theirs.multistep.factor, tolerance)

@@ -5,6 +5,7 @@ import numpy as np
 from koopsieve import (
     Constant,
     Embedding,
+    GraphSieve,
     HorizonSieve,
     Inputs,
     LeastSquares,
@@ -15,14 +16,13 @@ from koopsieve import (
     Trajectories,
     sift,
 )
-from koopsieve.systems import HERON_QUADRATIC, random_thrust, surface_vehicle
-from koopsieve.systems.bench import SAMPLE_TIME, bench_record
+from koopsieve.systems import BENCH_SAMPLE_TIME, HERON_QUADRATIC, bench_record, random_thrust, surface_vehicle
 
 
 def duffing_trajectories(samples=800, seed=0, names=("y", "u")):
     """A recorded Duffing oscillator."""
     u, y = bench_record(samples, seed=seed)
-    return Trajectories.from_arrays(y, u[:, None], dt=SAMPLE_TIME, state_names=names[:1], input_names=names[1:])
+    return Trajectories.from_arrays(y, u[:, None], dt=BENCH_SAMPLE_TIME, state_names=names[:1], input_names=names[1:])
 
 
 def duffing_result(names=("y", "u"), dictionary=None, horizons=(1, 10), methods=True, **options):
@@ -31,8 +31,8 @@ def duffing_result(names=("y", "u"), dictionary=None, horizons=(1, 10), methods=
     settings = {
         "test": duffing_trajectories(400, seed=1, names=names),
         "compare": compare,
-        "steps": 8,
         "form": "linear",
+        **({} if isinstance(options.get("sieve"), GraphSieve) else {"path_length": 8}),
         **options,
     }
     return sift(
@@ -58,7 +58,7 @@ def vehicle_result(samples=600, **options):
         for part in (records[:4], records[4:])
     )
     dictionary = States() + Constant() + Monomials(degree=2)
-    return sift(train, dictionary, horizons=(1, 5, 20), test=test, steps=8, **options, form="linear")
+    return sift(train, dictionary, horizons=(1, 5, 20), test=test, path_length=8, **options, form="linear")
 
 
 def in_form(form, names=("y", "u")):
@@ -72,5 +72,5 @@ def in_form(form, names=("y", "u")):
 QUICK = {
     "linear": HorizonSieve(),
     "bilinear": HorizonSieve(),
-    "reprojected": SimulationSieve(rows=4000, largest=20, steps=8),
+    "reprojected": SimulationSieve(rows=4000, largest=20),
 }

@@ -1,42 +1,81 @@
-"""Sift a Koopman dictionary: keep what drives the outputs, refit a small well-conditioned predictor."""
+"""Sift a Koopman dictionary: keep what drives the outputs, refit a small well-conditioned predictor.
 
+Public names are imported when they are first used, so that `import koopsieve` costs nothing that is not needed.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from koopsieve import _command  # noqa: F401  first: it is about what happens while the others are imported
-from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
-from koopsieve.data import Embedding, Signals, Stream, Trajectories, embed_delays
-from koopsieve.dictionary import (
-    Constant,
-    Dictionary,
-    Fourier,
-    Function,
-    Inputs,
-    Monomials,
-    PeriodicSquaredExponential,
-    RandomFourier,
-    SquaredExponential,
-    States,
-    Transformer,
-)
-from koopsieve.evaluate import calibrate, horizon_nmse, nmse
-from koopsieve.identify import (
-    STLSQ,
-    Estimate,
-    HorizonLeastSquares,
-    LeastSquares,
-    SparseBayes,
-    SpikeSlab,
-    SpikeSlabPrior,
-)
-from koopsieve.model import BilinearModel, LiftedModel, Model, Prediction, ReprojectedModel, stabilise
-from koopsieve.pipeline import sieve_path, sift
-from koopsieve.regression import RegressionStatistics, compress
-from koopsieve.sieve import GraphSieve, HorizonSieve, SievePath, SimulationSieve, SweptGraphSieve, reduce
-from koopsieve.sieve.result import SieveResult
 
 if TYPE_CHECKING:
+    from koopsieve._types import KoopsieveError, KoopsieveWarning
+    from koopsieve.data import Embedding, Signals, Stream, Trajectories, embed_delays
+    from koopsieve.dictionary import (
+        Constant,
+        Dictionary,
+        Fourier,
+        Function,
+        Inputs,
+        Monomials,
+        PeriodicSquaredExponential,
+        RandomFourier,
+        SquaredExponential,
+        States,
+        Terms,
+        Transformer,
+    )
     from koopsieve.estimator import KoopmanSieve
+    from koopsieve.evaluate import horizon_nmse, nmse
+    from koopsieve.forms import (
+        BilinearModel,
+        LinearModel,
+        Model,
+        Prediction,
+        ReprojectedModel,
+    )
+    from koopsieve.forms.linear.stability import stabilise
+    from koopsieve.forms.path import SievePath
+    from koopsieve.identify import (
+        STLSQ,
+        Estimate,
+        HorizonLeastSquares,
+        LeastSquares,
+        SparseBayes,
+        SpikeSlab,
+        SpikeSlabPrior,
+    )
+    from koopsieve.regression import RegressionStatistics, compress
+    from koopsieve.sieve import (
+        GraphSieve,
+        HorizonSieve,
+        SimulationSieve,
+    )
+    from koopsieve.sieve.algorithm_2 import reduce
+    from koopsieve.sifting.pipeline import sift
+    from koopsieve.sifting.result import SieveResult
+    from koopsieve.uncertainty import calibrate
+
+_MODULES = {  # where each public name is defined
+    "_types": "KoopsieveError KoopsieveWarning",
+    "data": "Embedding Signals Stream Trajectories embed_delays",
+    "dictionary": "Constant Dictionary Fourier Function Inputs Monomials PeriodicSquaredExponential RandomFourier "
+    "SquaredExponential States Terms Transformer",
+    "estimator": "KoopmanSieve",
+    "evaluate": "horizon_nmse nmse",
+    "forms": "BilinearModel LinearModel Model Prediction ReprojectedModel",
+    "forms.linear.stability": "stabilise",
+    "forms.path": "SievePath",
+    "identify": "STLSQ Estimate HorizonLeastSquares LeastSquares SparseBayes SpikeSlab SpikeSlabPrior",
+    "regression": "RegressionStatistics compress",
+    "sieve": "GraphSieve HorizonSieve SimulationSieve",
+    "sieve.algorithm_2": "reduce",
+    "sifting.pipeline": "sift",
+    "sifting.result": "SieveResult",
+    "uncertainty": "calibrate",
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "STLSQ",
@@ -55,7 +94,7 @@ __all__ = [
     "KoopsieveError",
     "KoopsieveWarning",
     "LeastSquares",
-    "LiftedModel",
+    "LinearModel",
     "Model",
     "Monomials",
     "PeriodicSquaredExponential",
@@ -73,7 +112,7 @@ __all__ = [
     "SquaredExponential",
     "States",
     "Stream",
-    "SweptGraphSieve",
+    "Terms",
     "Trajectories",
     "Transformer",
     "__version__",
@@ -83,15 +122,20 @@ __all__ = [
     "horizon_nmse",
     "nmse",
     "reduce",
-    "sieve_path",
     "sift",
     "stabilise",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "KoopmanSieve":  # scikit-learn takes a second to import; those who do not use the facade do not wait
-        from koopsieve.estimator import KoopmanSieve
-
-        return KoopmanSieve
+    if name in _HOME:
+        value = getattr(import_module(f"koopsieve.{_HOME[name]}"), name)
+        globals()[name] = value  # the next use finds it without asking
+        return value
+    if not name.startswith("_") and find_spec(f"koopsieve.{name}") is not None:
+        return import_module(f"koopsieve.{name}")
     raise AttributeError(f"module 'koopsieve' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

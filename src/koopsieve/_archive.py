@@ -1,6 +1,6 @@
 """Files of arrays with a JSON header: one .npz, written whole or not at all, read without pickle, so never run.
 
-What a file claims to hold is looked at before anything is unpacked, so that a small file cannot fill the memory.
+The sizes that a file claims are checked before anything is unpacked, so that a small file cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from koopsieve._written import written_whole
 Value = TypeVar("Value")
 Arrays = dict[str, NDArray[Any]]
 
-ALWAYS_ALLOWED_BYTES = 64 * 2**20  # bytes; what a file may unpack to however small it is
-_OWN_RATIO = 16  # bytes unpacked per byte on disk; archives of ours are not compressed, so theirs is one
+ALWAYS_ALLOWED_BYTES = 64 * 2**20  # a file may unpack to this size, however small it is
+_OWN_RATIO = 16  # bytes unpacked per byte on disk; our own archives are not compressed
 
 
 def write_archive(
@@ -97,7 +97,7 @@ def array_names(path: str | os.PathLike[str]) -> list[str]:
 def refuse_oversized(
     unpacked: int, on_disk: int, ratio: int, advice: str = "It is damaged, or meant to do harm."
 ) -> None:
-    """Refuse what would unpack to far more than it takes on disk."""
+    """Check that a file does not unpack to far more than it takes on disk."""
     if unpacked > max(ALWAYS_ALLOWED_BYTES, ratio * on_disk):
         raise KoopsieveError(
             f"It would unpack from {on_disk / 2**20:.1f} to {unpacked / 2**20:.0f} MiB, more than {ratio} times its "

@@ -38,12 +38,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def number(value: Any) -> float:
+def json_number(value: Any) -> float:
     """Return the number that `plain` may have written as a string.
 
     Examples
     --------
-    >>> number("inf"), number(0.5)
+    >>> json_number("inf"), json_number(0.5)
     (inf, 0.5)
     """
     return _WORDS[value] if isinstance(value, str) else float(value)
@@ -57,7 +57,7 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a value back; numbers that are not finite stay strings until `number` is asked.
+    """Read a value back; numbers that are not finite stay strings until `json_number` is asked.
 
     Raises
     ------

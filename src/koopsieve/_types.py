@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import operator
+import os
+import sys
+import warnings
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +19,10 @@ MAX_WHOLE = 2**62  # whole numbers beyond do not fit into arrays
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+ComplexArray = NDArray[np.complex128]
+
+
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 class KoopsieveError(ValueError):
@@ -22,6 +31,14 @@ class KoopsieveError(ValueError):
 
 class KoopsieveWarning(UserWarning):
     """The answer stands, but the user should know something about it."""
+
+
+def warn_user(message: str) -> None:
+    """Warn with `KoopsieveWarning` at the first caller outside koopsieve, however deep inside the warning arises."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, KoopsieveWarning, stacklevel=depth)
 
 
 def require_kind(what: str, value: object, kinds: type | tuple[type, ...], advice: str) -> None:
@@ -128,6 +145,24 @@ def real_array(what: str, values: Any) -> FloatArray:
     return np.ma.filled(numbers, np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
 
 
+def real_matrix(what: str, values: Any) -> FloatArray:
+    """Return `values` as a read-only C-contiguous float64 matrix with samples as rows; one dimension is one column.
+
+    What already is one is not copied. Masked samples become NaN, that is, missing.
+    """
+    array = real_array(what, values)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise KoopsieveError(
+            f"{what} must have shape (samples, columns). Got {array.shape}. "
+            "If the first axis counts episodes, pass list(array)."
+        )
+    matrix = np.ascontiguousarray(array, dtype=np.float64).view()
+    matrix.flags.writeable = False
+    return matrix
+
+
 def magnitude(values: FloatArray) -> FloatArray:
     """Return the largest power of two in each column; one where all is zero.
 
@@ -142,3 +177,34 @@ def _is_masked(values: Any) -> bool:
     if isinstance(values, list | tuple):
         return any(map(_is_masked, values))
     return isinstance(values, np.ma.MaskedArray)
+
+
+class NotInstalledError(KoopsieveError, ImportError):
+    """A package that only some users need is not installed; the message says which command installs it."""
+
+
+def needed(module: str, by: str, extra: str) -> Any:
+    """Import a module, or say which command installs it.
+
+    Parameters
+    ----------
+    module : str
+        What to import.
+    by : str
+        What asks for it, as a user wrote it.
+    extra : str
+        The extra of koopsieve that brings it.
+
+    Raises
+    ------
+    NotInstalledError
+        If it is not installed.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # do-mpc warns of optional parts that are not installed
+            return import_module(module)
+    except ImportError as error:
+        raise NotInstalledError(
+            f"{by} needs {module}, which is not installed. Install it with: pip install 'koopsieve[{extra}]'"
+        ) from error

@@ -1,19 +1,25 @@
-"""Files that appear complete or not at all, in the place and with the permissions that the user means."""
+"""One file that appears complete or not at all, in the place and with the permissions that the user means."""
 
 from __future__ import annotations
 
 import io
 import os
+import secrets
 import stat
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from koopsieve._types import KoopsieveError
+
+Place = str | os.PathLike[str]
+
+HIDDEN = ".koopsieve-"
+
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def written_whole(path: Place, overwrite: bool = True) -> Iterator[IO[bytes]]:
     """Open `path` for writing so that it appears complete or not at all.
 
     The bytes go to a temporary file in the same folder, which replaces `path` only after everything was written and
@@ -25,30 +31,64 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         return
     target = Path(os.path.realpath(path))
     mode = _mode(target)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.parent / hidden_name()
     try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(target)
+        temporary.chmod(mode)
+        if target.exists():
+            refuse_taken([Path(path)], overwrite)
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
-def new_mode(everything: int) -> int:
-    """Return the permissions that something new gets: all of them but those that the user's mask takes away."""
-    umask = os.umask(0)
-    os.umask(umask)
-    return everything & ~umask
+def check_file(path: Place, overwrite: bool = True) -> None:
+    """Refuse a file that cannot be written, or is there already and may not be replaced, before any work is done.
+
+    Raises
+    ------
+    KoopsieveError
+        If its folder is not there or may not be changed, or the file is a folder, or is there and `overwrite` is False.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        return  # a device or a pipe
+    if not target.parent.is_dir():
+        raise KoopsieveError(f"{path} cannot be written: there is no folder {target.parent}. Make it first.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise KoopsieveError(f"{path} cannot be written: you have no write permission in {target.parent}.")
+    if target.exists():
+        refuse_taken([Path(path)], overwrite)
+
+
+def refuse_taken(paths: Iterable[Path], overwrite: bool) -> None:
+    """Refuse to write where a folder, a protected file or, unless `overwrite`, any file is."""
+    there = [path for path in paths if os.path.lexists(path)]
+    for path in there:
+        if path.is_dir():
+            raise KoopsieveError(f"{path} is a folder, and a file of that name was to be written. Move it.")
+        if path.exists() and (not os.access(path, os.W_OK) or os.path.ismount(path)):
+            raise KoopsieveError(f"{path} may not be replaced. Change its permissions, or write elsewhere.")
+    if there and not overwrite:
+        names = ", ".join(map(str, there))
+        raise KoopsieveError(f"Already there: {names}. Replace with --overwrite, or name another place with --out.")
+
+
+def hidden_name() -> str:
+    """Return a name that nobody else has, for what is not finished."""
+    return f"{HIDDEN}{secrets.token_hex(8)}"
 
 
 def _mode(target: Path) -> int:
     """Return the permissions of a file, or those that a new one would get."""
     if not target.exists():
-        return new_mode(0o666)
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
     if not os.access(target, os.W_OK):
         raise PermissionError(13, "Permission denied", str(target))
     return stat.S_IMODE(target.stat().st_mode)

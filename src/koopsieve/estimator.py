@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from dataclasses import fields
+from inspect import Parameter, Signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,22 +13,36 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning, real_array
-from koopsieve.data import Embedding, Stream, Trajectories, embedded
+from koopsieve.data import Stream, Trajectories, embedded
 from koopsieve.dictionary import Block
-from koopsieve.dictionary.parameters import parameters, with_parameters
+from koopsieve.dictionary.recipes import parameters, with_parameters
 from koopsieve.estimator_checks import (
     belongs_to_rows,
     checked_rows,
+    column_names,
     dimensions,
     refuse_inputs_as_target,
     require_fitted,
 )
 from koopsieve.evaluate import horizon_nmse
-from koopsieve.model.histories import checked_horizon, finite_array, starts
-from koopsieve.pipeline import sift
-from koopsieve.sieve import Sieve
+from koopsieve.evaluate.rollout import embedded_for
+from koopsieve.forms.histories import checked_horizon, finite_array, starts
+from koopsieve.sifting.pipeline import sift_with
+from koopsieve.sifting.settings import SiftSettings
 
 _DICTIONARY = "dictionary__"  # what names of settings of the dictionary's blocks begin with
+_SETTINGS = tuple(one.name for one in fields(SiftSettings))
+
+
+def _signature() -> Signature:
+    """Return the settings of `sift` as parameters, `dictionary` first, and `dt`."""
+    own = [Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default) for one in fields(SiftSettings)]
+    first = own[0].replace(kind=Parameter.POSITIONAL_OR_KEYWORD)
+    dt = Parameter("dt", Parameter.KEYWORD_ONLY, default=1.0)
+    return Signature([Parameter("self", Parameter.POSITIONAL_ONLY), first, *own[1:], dt])
+
+
+_SIGNATURE = _signature()
 
 
 class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -35,27 +50,11 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    dictionary : Block or "auto"
-        The candidates; "auto" looks at polynomials and kernels and takes what predicts best on validation data.
-    form : {"auto", "linear", "bilinear", "reprojected"}
-        How the model predicts; "auto" takes the simplest that is as good as the best on validation data.
-    horizons : sequence of int
-        Steps ahead that matter: the dictionary is chosen, and the model judged, by its errors there. Those longer than
-        the data allow are left out with a warning.
-    state_delays, input_delays : int
-        Delayed copies of states and inputs to add to the state before the dictionary.
-    sieve : Sieve, optional
-        Gives the sets to choose from: `HorizonSieve()`, the default, or the paper's `GraphSieve()`.
-    steps : int
-        How many sets there are to choose from, about.
-    stable : bool
-        Whether to move eigenvalues outside the unit circle onto it where that costs no accuracy.
-    validation : float
-        Share of the data (whole episodes, or stretches of a single one) on which sets are compared.
+    dictionary, form, delays, sieve, horizons, validation, test, truth, path_length, max_terms, refits, stable, \
+threshold, level, compare, seed, budget, executor, progress
+        The settings of `sift`, with its defaults. So where neither dictionary nor delays are given, both are found.
     dt : float
         Sample time, where `X` does not carry its own.
-    seed : int
-        For the parts of the dictionary that are drawn or searched.
 
     Attributes
     ----------
@@ -65,7 +64,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     model_ : Model
         On the retained observables, learned from all the data.
     retained_names_ : tuple of str
-        The observables of the smallest set within one standard error of the best.
+        The observables of the chosen set.
 
     Examples
     --------
@@ -78,37 +77,21 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[0.9, 0.5]]
     """
 
+    dictionary: Any
+    dt: float
+
     __metadata_request__fit: ClassVar = {"u": True}
     __metadata_request__predict: ClassVar = {"u": True}
     __metadata_request__transform: ClassVar = {"u": True}
     __metadata_request__score: ClassVar = {"u": True}
 
-    def __init__(
-        self,
-        dictionary: Block | str = "auto",
-        *,
-        form: str = "auto",
-        horizons: Sequence[int] = (1, 10, 50),
-        state_delays: int = 0,
-        input_delays: int = 0,
-        sieve: Sieve | None = None,
-        steps: int = 20,
-        stable: bool = True,
-        validation: float = 0.25,
-        dt: float = 1.0,
-        seed: int = 0,
-    ) -> None:
-        self.dictionary = dictionary
-        self.form = form
-        self.horizons = horizons
-        self.state_delays = state_delays
-        self.input_delays = input_delays
-        self.sieve = sieve
-        self.steps = steps
-        self.stable = stable
-        self.validation = validation
-        self.dt = dt
-        self.seed = seed
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        given = _SIGNATURE.bind(self, *args, **settings)
+        given.apply_defaults()
+        for name in (*_SETTINGS, "dt"):
+            setattr(self, name, given.arguments[name])
+
+    __init__.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings, and with `deep` those of the dictionary's blocks: `dictionary__monomials__degree`."""
@@ -149,23 +132,12 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : ignored
             There is no target. What looks like inputs is refused: they go to `u`.
         u : array (T-1, l) or (T, l), or a list of them, optional
-            Inputs of each episode; not used when `X` is made of Trajectories, which hold their own.
+            Inputs of each episode, frames with their names; left out when `X` is made of Trajectories, which hold their
+            own.
         """
         data = self._data(X, u, reset=True)
         refuse_inputs_as_target(X, y)
-        embedding = Embedding(self.state_delays, self.input_delays)
-        self.result_ = sift(
-            data,
-            self.dictionary,
-            form=self.form,
-            delays=data.embedding if embedding.trivial else embedding,
-            sieve=self.sieve,
-            horizons=self.horizons,
-            validation=self.validation,
-            steps=self.steps,
-            stable=self.stable,
-            seed=self.seed,
-        )
+        self.result_ = sift_with(data, SiftSettings(**{name: getattr(self, name) for name in _SETTINGS}))
         self.model_ = self.result_.model
         self.retained_names_ = self.result_.retained_names
         for message in self.result_.diagnostics.warnings:
@@ -177,12 +149,13 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, shape (samples, n)
+        X : array, shape (samples, n), Trajectories, or list of Trajectories
             States to start from. With delays, consecutive samples of one trajectory; the first rows, as many as the
-            longest delay, only serve as history. With `horizon` given, one state (n,) is taken too.
+            longest delay, only serve as history. With `horizon` given, one state (n,) is taken too. Of Trajectories,
+            which hold their inputs, every row is a start that has `horizon` samples after it, episode after episode.
         u : array, optional
-            Inputs: (samples − 1 + horizon, l), read along the rows of X and beyond, or (starts, horizon, l). With one
-            row in X that is (horizon, l).
+            Inputs: (samples − 1 + horizon, l), read along the rows of X and beyond, one more where u[k+1] acts on
+            y[k+1]; or (starts, horizon, l). With one row in X that is (horizon, l).
         horizon : int, optional
             Steps ahead; left out, the state one step ahead is returned per row.
 
@@ -192,6 +165,9 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         require_fitted(self)
         steps = 1 if horizon is None else checked_horizon(horizon)
+        if _is_trajectories(X):
+            every = np.concatenate(self.model_.rollout(self._in_memory(X, u, "predict"), steps))
+            return every[:, 0] if horizon is None else every
         one = horizon is not None and dimensions(X) == 1
         rows = checked_rows(self, real_array("X", X)[None] if one else X, reset=False)
         histories, inputs = self._histories(rows, u, steps)
@@ -207,28 +183,25 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.fit(X, u=u).transform(X, u=u)
 
     def transform(self, X: Any, *, u: ArrayLike | None = None) -> FloatArray:
-        """Return the retained observables of every row of X (after the history that delays need)."""
+        """Return the retained observables of every row of X (after the history that delays need).
+
+        Of Trajectories, which hold their inputs, the rows are those of all episodes, one after the other. Terms with
+        the inputs, which the reprojected form has too, are not among them.
+        """
         require_fitted(self)
+        phi = self.model_.dictionary
+        if _is_trajectories(X):
+            data = embedded_for(self.model_, self._in_memory(X, u, "transform"))
+            return np.concatenate([phi(x) for x in data.states])
         rows = checked_rows(self, X, reset=False)
-        signals, kept = self.model_.signals, self.result_.dictionary.select(self.result_.retained)
-        past = np.zeros((len(rows), len(signals.inputs)))
-        if signals.embedding.input_delays:
-            if u is None:
-                raise KoopsieveError("The model uses delayed inputs; give the inputs along the rows of X as u.")
-            given = finite_array("u", u)
-            if given.shape not in ((len(rows) - 1, past.shape[1]), past.shape):
-                raise KoopsieveError(f"u must be read along the rows of X. Expected {past.shape}, got {given.shape}.")
-            past[:-1] = given[: len(rows) - 1]
-        histories, inputs = self._histories(rows, past if signals.inputs else None, 1)
-        return np.ascontiguousarray(kept(starts(signals, histories, inputs, 1).states))
+        histories, inputs = self._histories(rows, self._past_inputs(rows, u), 1)
+        return np.ascontiguousarray(phi(starts(self.model_.signals, histories, inputs, 1).states))
 
     def score(self, X: Any, y: Any = None, *, u: Any = None) -> float:
         """Return minus the mean NMSE over states and horizons; higher is better, above −1 beats the mean."""
         require_fitted(self)
-        data = self._data(X, u, reset=False)
+        data = self._in_memory(X, u, "score")
         refuse_inputs_as_target(X, y)
-        if isinstance(data, Stream):
-            raise KoopsieveError("score takes data in memory. Give Trajectories or arrays.")
         longest = max(map(len, embedded(data, self.model_.signals.embedding).states)) - 1
         horizons = [h for h in self.result_.horizons if h <= longest] or [1]
         error = horizon_nmse(self.model_, data, horizons)
@@ -238,13 +211,13 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> FloatArray:
         """Return the names of the retained observables, which are the columns of `transform`."""
         require_fitted(self)
-        return np.asarray(self.retained_names_, dtype=object)
+        return np.asarray(self.model_.names, dtype=object)
 
     def _data(self, X: Any, u: Any, reset: bool) -> Trajectories | Stream:
-        if isinstance(X, Trajectories | Stream) or _holds(X, Trajectories):
+        if _is_trajectories(X):
             if u is not None:
                 raise KoopsieveError("u must be left out when X is made of Trajectories, which hold their own inputs.")
-            data = X if isinstance(X, Trajectories | Stream) else Trajectories.join(X)
+            data: Trajectories | Stream = X if isinstance(X, Trajectories | Stream) else Trajectories.join(X)
             first = next(data.state_blocks())
             validate_data(self, first, reset=reset, ensure_min_samples=0)
             return data
@@ -253,7 +226,31 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         else:
             arrays = [checked_rows(self, X, reset=reset, least=2)]
             u = None if u is None else [u]
-        return Trajectories.from_arrays(arrays, u, dt=self.dt, state_names=getattr(self, "feature_names_in_", None))
+        states, inputs = getattr(self, "feature_names_in_", None), column_names(u)
+        return Trajectories.from_arrays(arrays, u, dt=self.dt, state_names=states, input_names=inputs)
+
+    def _in_memory(self, X: Any, u: Any, task: str) -> Trajectories:
+        data = self._data(X, u, reset=False)
+        if isinstance(data, Stream):
+            raise KoopsieveError(f"{task} takes data in memory. Give Trajectories or arrays.")
+        return data
+
+    def _past_inputs(self, rows: FloatArray, u: ArrayLike | None) -> FloatArray | None:
+        """Return inputs along the rows, as far as states hold them, and zeros beyond; None without inputs."""
+        signals, count = self.model_.signals, len(rows)
+        if not signals.inputs:
+            return None
+        past = np.zeros((count + signals.embedding.ahead, len(signals.inputs)))
+        if signals.embedding.input_delays:
+            if u is None:
+                raise KoopsieveError("The model uses delayed inputs; give the inputs along the rows of X as u.")
+            given, known = finite_array("u", u), len(past) - 1  # states hold the inputs before the last of these rows
+            shapes = {(known, past.shape[1]), (count, past.shape[1])}
+            if given.shape not in shapes:
+                expected = " or ".join(map(str, sorted(shapes)))
+                raise KoopsieveError(f"u must be read along the rows of X. Expected {expected}, got {given.shape}.")
+            past[:known] = given[:known]
+        return past
 
     def _histories(self, rows: FloatArray, u: ArrayLike | None, steps: int) -> tuple[FloatArray, FloatArray | None]:
         """Return a stack of histories, one per row that has all its delays, and the inputs of each."""
@@ -270,7 +267,8 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise KoopsieveError("The model has no inputs, but u was given. Leave it out, or fit with inputs.")
         if u is None:
             raise KoopsieveError(f"The model has inputs ({', '.join(signals.inputs)}); give them as u.")
-        given, wanted = finite_array("u", u), (len(rows) - 1 + steps, width)
+        along = signals.embedding.ahead + steps
+        given, wanted = finite_array("u", u), (len(rows) - 1 + along, width)
         if given.shape == (count, steps, width) and not signals.embedding.input_delays:
             return histories, given
         if given.shape != wanted:
@@ -278,8 +276,10 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"u must be read along the rows of X and beyond. Expected {wanted}"
                 f"{'' if signals.embedding.input_delays else f' or {(count, steps, width)}'}, got {given.shape}."
             )
-        return histories, np.stack([given[k : k + length - 1 + steps] for k in range(count)])
+        return histories, np.stack([given[k : k + length - 1 + along] for k in range(count)])
 
 
-def _holds(X: Any, kind: type) -> bool:
-    return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, kind) for x in X)
+def _is_trajectories(X: Any) -> bool:
+    """Tell whether these are Trajectories, a list of them, or a Stream."""
+    several = isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, Trajectories) for x in X)
+    return several or isinstance(X, Trajectories | Stream)

@@ -1,4 +1,4 @@
-"""What `KoopmanSieve` takes from users of scikit-learn, checked in its way but told in words that help here."""
+"""scikit-learn's input validation, with clearer errors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from koopsieve._types import FloatArray, KoopsieveError, real_array
-from koopsieve.data.warn import warn_user
+from koopsieve._types import FloatArray, KoopsieveError, real_array, warn_user
 
 
 class NotFittedSieveError(KoopsieveError, NotFittedError):  # type: ignore[misc]
@@ -40,9 +39,9 @@ def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool, least: int = 
             estimator, values, dtype=np.float64, reset=reset, ensure_min_samples=least, ensure_all_finite=finite
         )
     except (ValueError, OverflowError) as error:
-        said = str(error).rstrip(".")
+        reason = str(error).rstrip(".")
         raise KoopsieveError(
-            f"{where} cannot be used: {said}. Expected real numbers, a row per sample and a column per state."
+            f"{where} cannot be used: {reason}. Expected real numbers, a row per sample and a column per state."
         ) from error
     _refuse_missing(rows, where)
     return rows
@@ -55,10 +54,40 @@ def _refuse_missing(rows: FloatArray, where: str) -> None:
         row, column = (int(i) for i in np.argwhere(bad)[0])
         what = "NaN (missing)" if np.isnan(rows[row, column]) else "infinity"
         raise KoopsieveError(
-            f"{where} contains {what} at row {row}, column {column}, and {int(bad.sum()) - 1} more like it. Build "
-            'Trajectories.from_arrays(X, u, gaps="split") and fit to these: episodes are then cut at missing samples, '
-            "or short holes filled in."
+            f"{where} contains {what} at sample {row} (counted from 0), column {column}, and {int(bad.sum()) - 1} more "
+            'like it. Build Trajectories.from_arrays(X, u, gaps="split") and fit to these: episodes are then cut '
+            "at missing samples, or short gaps filled in."
         )
+
+
+def column_names(inputs: Any) -> list[str] | None:
+    """Return the names of the columns where the inputs of all episodes are frames or named series; otherwise None.
+
+    Raises
+    ------
+    KoopsieveError
+        If the names differ between episodes.
+    """
+    found = [_names_of(one) for one in inputs] if isinstance(inputs, list | tuple) else []
+    if not found or found[0] is None:
+        return None
+    for i, names in enumerate(found):
+        if names != found[0]:
+            raise KoopsieveError(
+                f"The inputs u must have the same columns in every episode. Expected {found[0]}, got {names} in "
+                f"episode {i}."
+            )
+    return found[0]
+
+
+def _names_of(values: Any) -> list[str] | None:
+    if hasattr(values, "columns"):
+        names = list(values.columns)
+    elif hasattr(values, "name") and np.ndim(values) == 1:
+        names = [values.name]
+    else:
+        return None
+    return names if all(isinstance(name, str) for name in names) else None
 
 
 def dimensions(X: Any) -> int:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from koopsieve import reduce
-from koopsieve.model.terms import output_terms
 from tests.runs import in_form
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -170,7 +169,7 @@ def test_the_buttons_zoom_and_move(open_report, small_result):
     assert seen_range(page)[0] > near[0]
     for _ in range(9):
         page.click("#runs-tools button:has-text('▶')")
-    samples, dt = small_result.judged.data.n_samples, small_result.model.dt
+    samples, dt = small_result.evaluation.data.n_samples, small_result.model.dt
     assert seen_range(page)[1] > 0.9 * samples * dt  # the end of the record
     page.click("#runs-tools button:has-text('Whole')")
     assert seen_range(page) == whole
@@ -279,13 +278,13 @@ def test_the_matrices_come_down_exactly(open_report, which, request):
 
 def test_terms_predictions_and_summary_come_down(open_report, vehicle):
     page, trouble = open_report(vehicle)
-    terms = output_terms(vehicle.model)
+    terms = vehicle.model.output_terms()
     head, rows = table(downloaded(page, "terms.csv"))
     assert head[:3] == ["term", "formula", "coefficient for surge"]
     assert [row[0] for row in rows] == list(terms.names)
     np.testing.assert_allclose([[float(v) for v in row[2:5]] for row in rows], terms.coef)
     head, rows = table(downloaded(page, "predictions.csv"))
-    data = vehicle.judged.data
+    data = vehicle.evaluation.data
     assert len(rows) == data.n_samples
     column = head.index("surge, sifted")
     model, x, u = vehicle.model, data.states[1], data.inputs[1]

@@ -13,9 +13,8 @@ from koopsieve.identify import (
     SpikeSlab,
     SpikeSlabPrior,
     Status,
-    UpdateOrder,
 )
-from koopsieve.identify.spike_slab.published import LORENZ_PRIOR
+from koopsieve.identify.spike_slab.algorithm_1 import LORENZ_PRIOR, UpdateOrder
 from koopsieve.regression import HorizonStatistics
 from tests.problems import sparse_problem, statistics_of
 
@@ -45,8 +44,8 @@ everyone = pytest.mark.parametrize("name", IDENTIFIERS)
 def statistics(design, targets, **names):
     """Return statistics that hold, as horizons, the outputs one step ahead: for a refit that looks ahead."""
     found = statistics_of(design, targets, **names)
-    ahead = HorizonStatistics(found.factor, found.observables, found.drives, found.observables, (1,))
-    return replace(found, ahead=ahead, outputs=tuple(range(len(found.observables))))
+    multistep = HorizonStatistics(found.factor, found.observables, found.input_terms, found.observables, (1,))
+    return replace(found, multistep=multistep, outputs=tuple(range(len(found.observables))))
 
 
 def run(name, design, targets, **names):

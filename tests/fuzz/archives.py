@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from koopsieve import Dictionary, Trajectories, compress
-from koopsieve.model import Model
+from koopsieve.forms import Model
 from koopsieve.regression import RegressionStatistics
 from tests.fuzz.models import RECIPE, model
 from tests.fuzz.values import ODD, pick, record

@@ -8,7 +8,8 @@ from tests.fuzz.values import ODD, pick, recipe, record, with_accident
 
 FORMS = ("auto", "bilinear", "reprojected")
 SETTINGS = (
-    "form", "horizons", "state_delays", "input_delays", "sieve", "steps", "stable", "validation", "dt", "seed",
+    "form", "horizons", "delays", "sieve", "path_length", "max_terms", "refits", "stable", "threshold", "level",
+    "compare", "validation", "test", "budget", "progress", "dt", "seed",
 )  # fmt: skip
 REFUSED = ("nan", "inf", "mask", "complex", "text", "three dimensions", "ragged", "no rows", "no columns")
 
@@ -18,7 +19,8 @@ def case(rng, folder):
     X, accident = with_accident(rng, x)
     inputs, other = with_accident(rng, u) if u.shape[1] and rng.random() < 0.3 else (u, "none")
     form = pick(rng, FORMS) if rng.random() < 0.02 else "linear"  # the others search for seconds
-    settings = {"form": form, "horizons": [1, 2], "steps": 4, "sieve": GraphSieve() if rng.random() < 0.5 else None}
+    settings = {"form": form, "horizons": [1, 2]}
+    settings |= {"sieve": GraphSieve()} if rng.random() < 0.5 and form == "linear" else {"path_length": 4}
     if rng.random() < 0.4:
         settings[pick(rng, SETTINGS)] = pick(rng, ODD)
     dictionary = pick(rng, ODD) if rng.random() < 0.05 else recipe(rng)

@@ -8,7 +8,7 @@ import numpy as np
 
 from koopsieve import KoopsieveError
 from koopsieve.cli.app import _is_for_users, app
-from koopsieve.systems.bench import SAMPLE_TIME, bench_record
+from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
 from tests.fuzz.models import model
 from tests.fuzz.values import NAMES, pick
 
@@ -48,7 +48,7 @@ def _prepare(folder):
     if (folder / "bench.csv").exists():
         return
     u, y = bench_record(70, seed=0)
-    table = np.column_stack([SAMPLE_TIME * np.arange(70), u, y])
+    table = np.column_stack([BENCH_SAMPLE_TIME * np.arange(70), u, y])
     np.savetxt(folder / "bench.csv", table, delimiter=",", header="t,u,y", comments="")
     (folder / "broken.csv").write_text("t,u,y\n1,2\n")
     np.savetxt(folder / "other.csv", table[:, [0, 1, 2, 2]], delimiter=",", header="t,u1,x1,x2", comments="")
@@ -64,6 +64,6 @@ def _arguments(rng):
         words += [] if command == "inspect" else [pick(rng, ("other.csv", "other.csv", file))]
         return words + [word for _ in range(int(rng.integers(0, 3))) for word in (pick(rng, SHARED), pick(rng, VALUES))]
     words = ["sift", file, "--states", "y", "--inputs", "u", "--kernels", "0", "--horizons", "1"]
-    words += ["--sieve", "graph", "--out", "result"]
+    words += ["--sieve", "graph", "--out", "result", "--overwrite"]
     words += [word for _ in range(int(rng.integers(1, 4))) for word in (pick(rng, OPTIONS), pick(rng, VALUES))]
     return words if rng.random() < 0.9 else [str(word) for word in rng.permutation(words)]

@@ -6,7 +6,7 @@ from koopsieve import (
     STLSQ,
     Fourier,
     LeastSquares,
-    LiftedModel,
+    LinearModel,
     Monomials,
     PeriodicSquaredExponential,
     RandomFourier,
@@ -44,7 +44,7 @@ def case(rng, folder):
     kept = reduce(found.inclusion, outputs=_maybe(rng, phi.outputs), threshold=_maybe(rng, 0.1))
     retained = kept.retained if rng.random() < 0.9 else pick(rng, ODD)
     small, stats = phi.select(retained), stats.select(retained)
-    model = LiftedModel.from_estimate(LeastSquares().identify(stats), small)
+    model = LinearModel.from_estimate(LeastSquares().identify(stats), small)
     assert np.isfinite(model.A).all()
     errors = horizon_nmse(model, data, _maybe(rng, [1]))
     assert all((one >= 0).all() for one in errors.values())

@@ -31,7 +31,7 @@ def case(rng, folder):
     assert here.rows == there.rows
     scale = np.abs(here.R).max()
     np.testing.assert_allclose(here.R.T @ here.R, there.R.T @ there.R, rtol=1e-7, atol=1e-9 * scale**2)
-    assert here.ahead.factor.rows == there.ahead.factor.rows
+    assert here.multistep.factor.rows == there.multistep.factor.rows
 
 
 def _named(whole, stream):

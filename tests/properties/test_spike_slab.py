@@ -10,7 +10,7 @@ from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Start
 from koopsieve.identify.linalg.standardise import standardise
 from koopsieve.identify.prior import ProblemPrior, Slab
 from koopsieve.identify.spike_slab import rules as rules_module
-from koopsieve.identify.spike_slab.elbo import Included, paired_elbo
+from koopsieve.identify.spike_slab.bound import Included, paired_elbo
 from koopsieve.identify.spike_slab.rules import Rules
 from koopsieve.identify.spike_slab.spike_slab import EQUAL_WITHIN
 from koopsieve.identify.spike_slab.starts import begin

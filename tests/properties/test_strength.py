@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from koopsieve.sieve import reduce, strength
+from koopsieve.sieve import strength
+from koopsieve.sieve.algorithm_2 import reduce
 
 PROBABILITIES = st.sampled_from([0.0, 0.01, 0.1, 0.3, 0.5, 0.9, 1.0])
 

@@ -17,16 +17,14 @@ from hypothesis.extra import numpy as hnp
 from koopsieve.identify import Estimate
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 from koopsieve.sieve import (
-    Reduction,
     ancestors,
     coefficient_count,
     condense,
     controllable_subspace,
-    reduce,
     strong_components,
     thresholded,
 )
-from koopsieve.sieve.graph import component_labels
+from koopsieve.sieve.algorithm_2 import Reduction, component_labels, reduce
 
 PROBABILITIES = st.sampled_from([0.0, 0.0, 0.0, 0.009, 0.1, 0.25, 0.5, 0.99, 1.0])
 THRESHOLDS = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.999])

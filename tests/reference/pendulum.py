@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from koopsieve.data import Trajectories
-from koopsieve.model import BilinearModel, LiftedModel, ReprojectedModel
+from koopsieve.forms import BilinearModel, LinearModel, ReprojectedModel
 from koopsieve.regression import compress
 
 
@@ -38,7 +38,7 @@ def least_squares_model(trajectories, recipe, scale=1.0, form="linear"):
         return BilinearModel.from_estimate(least_squares(trajectories, dictionary.bilinear(), scale), dictionary)
     estimate = least_squares(trajectories, dictionary, scale)
     if form == "linear":
-        return LiftedModel.from_estimate(estimate, dictionary)
+        return LinearModel.from_estimate(estimate, dictionary)
     points = np.concatenate(list(trajectories.acted_blocks()))
     region = np.stack([points.min(axis=0), points.max(axis=0)])
     return ReprojectedModel(estimate.coef[:, list(dictionary.outputs)], dictionary, region)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Status, UpdateOrder
+from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Status
+from koopsieve.identify.spike_slab.algorithm_1 import UpdateOrder
 from tests.problems import lorenz_lifted, sparse_problem, statistics_of
 from tests.reference.algorithm1 import algorithm1
 

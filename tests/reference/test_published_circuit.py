@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from koopsieve.experiments.methods import observables
-from koopsieve.experiments.records import FILE, VARIABLE, load_records
-from koopsieve.experiments.settings import circuit_study
-from koopsieve.identify import SpikeSlab, SpikeSlabPrior, UpdateOrder
+from koopsieve.identify import SpikeSlab, SpikeSlabPrior
+from koopsieve.identify.spike_slab.algorithm_1 import UpdateOrder
 from koopsieve.regression import compress
-from koopsieve.sieve import reduce
+from koopsieve.reproduction.method_comparison import observables
+from koopsieve.reproduction.records import FILE, VARIABLE, load_records
+from koopsieve.reproduction.study_settings import circuit_study
+from koopsieve.sieve.algorithm_2 import reduce
 
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
 PRIOR = SpikeSlabPrior(a=1.0, b=0.1, c=1e-3, d=1e-3, e=0.1, f=20.0)  # the paper's table for this system

@@ -12,7 +12,7 @@ from koopsieve import (
     Constant,
     HorizonLeastSquares,
     HorizonSieve,
-    LiftedModel,
+    LinearModel,
     SquaredExponential,
     States,
     Trajectories,
@@ -54,7 +54,7 @@ def test_eight_observables_of_the_wiener_hammerstein_record():
     statistics = compress(train, phi, horizons=(1, 3, 10, 20, 50))
     (found,) = HorizonSieve().sizes(statistics, [8])
     refitted = HorizonLeastSquares().identify(statistics.select(found.retained))
-    model = LiftedModel.from_estimate(refitted, phi.select(found.retained))
+    model = LinearModel.from_estimate(refitted, phi.select(found.retained))
     (error,) = horizon_nmse(model, test, [10, 20, 50]).values()
     assert np.all(error <= [0.0090, 0.090, 0.30])
 
@@ -78,7 +78,7 @@ def test_thirty_observables_of_lorenz_are_five_times_better_than_random_ones():
     statistics = compress(train, phi, horizons=(1, 2, 5, 10, 20))
 
     def error(retained):
-        model = LiftedModel.from_estimate(
+        model = LinearModel.from_estimate(
             HorizonLeastSquares().identify(statistics.select(retained)), phi.select(retained)
         )
         return np.mean([column[0] for column in horizon_nmse(model, test, [20], truth=clean[1]).values()])

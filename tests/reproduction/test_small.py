@@ -13,9 +13,9 @@ import pytest
 
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve.execution import silent
-from koopsieve.experiments import reproduce
-from koopsieve.experiments.reproduce import Options, reproduce_study
-from koopsieve.experiments.settings import noise_study
+from koopsieve.reproduction import reproduce
+from koopsieve.reproduction.reproduce import Options, reproduce_study
+from koopsieve.reproduction.study_settings import noise_study
 from tests.studies import shortened
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -95,8 +95,8 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from koopsieve.execution import silent
-from koopsieve.experiments.reproduce import Options, reproduce_study
-from koopsieve.experiments.settings import noise_study
+from koopsieve.reproduction.reproduce import Options, reproduce_study
+from koopsieve.reproduction.study_settings import noise_study
 from tests.studies import shortened
 study = shortened(noise_study("lorenz", runs=3, quick=True), train_seconds=0.5, test_seconds=0.5)
 options = Options(None, None, 0, quick=True, as_published=False, workers=2, progress=silent)
@@ -149,7 +149,7 @@ def _wait_until_group_is_gone(group):
 
 
 def test_simulated_circuit_is_named_in_every_table(tmp_path, monkeypatch):
-    from koopsieve.experiments import records
+    from koopsieve.reproduction import records
 
     monkeypatch.delenv(records.VARIABLE, raising=False)
     monkeypatch.setattr(records, "_from_package", lambda data: (_ for _ in ()).throw(ImportError))

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from koopsieve._json import number
-from koopsieve.experiments import reproduce
-from koopsieve.experiments.records import FILE, VARIABLE
+from koopsieve._json import json_number
+from koopsieve.reproduction import reproduce
+from koopsieve.reproduction.records import FILE, VARIABLE
 
 pytestmark = pytest.mark.slow
 NEXT_DOOR = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -33,7 +33,7 @@ def circuit(tmp_path_factory):
 
 
 def array(values):
-    return np.array([number(value) for value in values])
+    return np.array([json_number(value) for value in values])
 
 
 def test_lorenz_keeps_at_most_half_at_every_level(lorenz):
@@ -43,7 +43,7 @@ def test_lorenz_keeps_at_most_half_at_every_level(lorenz):
 @pytest.mark.parametrize("method", ["I", "II"])
 def test_lorenz_fifty_steps_ahead_the_reduced_model_is_ten_times_better(lorenz, method):
     at = lorenz["horizons"].index(50)
-    full, reduced = (number(lorenz["long_term"][size][method][at]) for size in ("full", "reduced"))
+    full, reduced = (json_number(lorenz["long_term"][size][method][at]) for size in ("full", "reduced"))
     assert reduced <= full / 10
     assert np.isfinite(reduced)
 
@@ -82,5 +82,5 @@ def test_circuit_errors_are_the_papers(circuit, method):
 
 
 def test_circuit_condition_number(circuit):
-    assert number(circuit["condition_number"]["full"]["I"]) > 1e16
-    assert number(circuit["condition_number"]["reduced"]["I"]) < 1e7
+    assert json_number(circuit["condition_number"]["full"]["I"]) > 1e16
+    assert json_number(circuit["condition_number"]["reduced"]["I"]) < 1e7

@@ -10,7 +10,7 @@ HELD = {
     "model": lambda r: r.model,
     "dictionary": lambda r: r.dictionary,
     "statistics": lambda r: r.statistics,
-    "ahead": lambda r: r.statistics.ahead,
+    "ahead": lambda r: r.statistics.multistep,
     "estimate": lambda r: r.explanation,
     "path": lambda r: r.path,
     "point": lambda r: r.path.choice,
@@ -20,14 +20,14 @@ HELD = {
     "windows": lambda r: r.path.choice.errors,
     "outcome": lambda r: r.outcome,
     "reduction": lambda r: r.reduction,
-    "judged": lambda r: r.judged,
+    "judged": lambda r: r.evaluation,
     "coverage": lambda r: r.coverage,
     "calibration": lambda r: r.model.calibration,
     "bands": lambda r: r.model.calibration.bands,
     "support": lambda r: r.model.calibration.support,
     "certificate": lambda r: r.model.calibration.certificate,
     "prediction": lambda r: r.model.predict(np.zeros((2, 1)), np.zeros((6, 1)), 5, level=0.5),
-    "data": lambda r: r.judged.data,
+    "data": lambda r: r.evaluation.data,
 }
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from koopsieve import (
     Constant,
+    Embedding,
     HorizonSieve,
     KoopmanSieve,
     KoopsieveError,
@@ -81,7 +82,7 @@ def test_inputs_go_along_the_rows_or_with_each_start(episodes):
 
 def test_delays_use_the_first_rows_as_history(episodes):
     X, U = episodes
-    sieve = KoopmanSieve(States(), state_delays=1, input_delays=2, horizons=[1, 4], form="linear").fit(X, u=U)
+    sieve = KoopmanSieve(States(), delays=Embedding(1, 2), horizons=[1, 4], form="linear").fit(X, u=U)
     x, u = X[0], U[0]
     data = embed_delays(Trajectories.from_arrays(x, u), states=1, inputs=2)
     direct = sieve.model_.rollout(data, 1)[0][:, 0]
@@ -104,10 +105,10 @@ def test_names_follow_the_frame_and_set_output(episodes):
 
 
 def test_clone_and_params():
-    sieve = KoopmanSieve(BLOCK, steps=7, form="linear")
-    again = clone(sieve).set_params(steps=5, horizons=[2])
-    assert again.get_params()["steps"] == 5
-    assert sieve.steps == 7
+    sieve = KoopmanSieve(BLOCK, path_length=7, form="linear")
+    again = clone(sieve).set_params(path_length=5, horizons=[2])
+    assert again.get_params()["path_length"] == 5
+    assert sieve.path_length == 7
     assert "KoopmanSieve" in sieve._repr_html_()
 
 
@@ -115,9 +116,9 @@ def test_settings_of_the_blocks_have_names():
     sieve = KoopmanSieve(States() + Monomials(degree=2), form="linear")
     assert sieve.get_params()["dictionary__monomials__degree"] == 2
     assert "dictionary__monomials__degree" not in sieve.get_params(deep=False)
-    again = clone(sieve).set_params(dictionary__monomials__degree=3, steps=5)
+    again = clone(sieve).set_params(dictionary__monomials__degree=3, path_length=5)
     assert again.dictionary == States() + Monomials(degree=3)
-    assert (sieve.dictionary, again.steps) == (States() + Monomials(degree=2), 5)
+    assert (sieve.dictionary, again.path_length) == (States() + Monomials(degree=2), 5)
     assert again.set_params(dictionary__monomials=Constant()).dictionary == States() + Constant()
     both = again.set_params(dictionary=States() + Monomials(degree=2), dictionary__monomials__degree=4).dictionary
     assert both == States() + Monomials(degree=4)
@@ -136,7 +137,7 @@ def test_a_grid_search_turns_settings_of_blocks(episodes):
     data = Trajectories.from_arrays(X, U)
     recipe = States() + SquaredExponential(centers=4) + SquaredExponential(centers=4, coefficients=[0.1])
     grid = {"dictionary__squaredexponential-2__centers": [1, 3]}
-    sieve = KoopmanSieve(recipe, horizons=[1, 5], form="linear", steps=3)
+    sieve = KoopmanSieve(recipe, horizons=[1, 5], form="linear", path_length=3)
     search = GridSearchCV(sieve, grid, cv=2, error_score="raise").fit(data)
     assert len(set(search.cv_results_["mean_test_score"])) == 2
     assert search.best_estimator_.result_.dictionary.size in (X[0].shape[1] + 5, X[0].shape[1] + 7)

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from koopsieve._json import number, plain, read_json, write_json
+from koopsieve._json import json_number, plain, read_json, write_json
 
 
 def test_what_json_does_not_know_becomes_plain():
@@ -15,5 +15,5 @@ def test_what_json_does_not_know_becomes_plain():
 
 def test_a_file_gives_the_numbers_back(tmp_path):
     write_json(tmp_path / "x.json", {"errors": [0.1, np.inf, np.nan]})
-    found = [number(value) for value in read_json(tmp_path / "x.json")["errors"]]
+    found = [json_number(value) for value in read_json(tmp_path / "x.json")["errors"]]
     np.testing.assert_array_equal(found, [0.1, np.inf, np.nan])

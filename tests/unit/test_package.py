@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import koopsieve
 
 
@@ -27,8 +29,29 @@ HEAVY = [
 ]
 
 
-def test_importing_it_leaves_heavy_packages_alone():
-    code = f"import sys, koopsieve; print([name for name in {HEAVY} if name in sys.modules])"
+def loaded(code):
     here = {"PYTHONPATH": str(Path(koopsieve.__file__).parents[1])}
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=here).stdout
-    assert printed.strip() == "[]"
+    code += "; import sys; print(*sys.modules)"
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=here
+    ).stdout.split()
+
+
+def own(modules):
+    return [name for name in modules if name.split(".")[0] == "koopsieve"]
+
+
+def test_importing_what_sift_needs_leaves_heavy_packages_alone():
+    modules = loaded("from koopsieve import sift, Trajectories, States, LinearModel")
+    assert not set(HEAVY) & set(modules)
+
+
+def test_importing_the_package_loads_next_to_nothing_of_it():
+    assert len(own(loaded("import koopsieve"))) < 5
+
+
+def test_its_listing_is_its_public_names():
+    assert dir(koopsieve) == sorted(koopsieve.__all__)
+    assert koopsieve.plots.__name__ == "koopsieve.plots"  # folders are found, not listed
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        koopsieve.nothing  # noqa: B018

@@ -29,9 +29,9 @@ def test_the_readme_runs_as_written(tmp_path, monkeypatch, capsys):
     exec(blocks[2][1], namespace)
     result = namespace["result"]
     assert result.errors.mean[-1] < 1e-3 * result.baselines["linear"].errors.mean[-1]  # as the comment says
-    assert result.judged.on == "held-out"
-    assert len({one.embedding for one in result.tried}) > 2  # delays were found among several
-    assert {one.form for one in result.tried} == {"linear", "bilinear", "reprojected"}
+    assert result.evaluation.on == "held-out"
+    assert len({one.embedding for one in result.searches}) > 2  # delays were found among several
+    assert {one.form for one in result.searches} == {"linear", "bilinear", "reprojected"}
     assert namespace["ahead"][-1] == pytest.approx(namespace["y"][namespace["rows"] + 49], abs=0.05)
 
 

@@ -10,6 +10,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
+REQUIRED = {"numpy", "scipy", "scikit-learn", "pandas", "sympy", "threadpoolctl", "h5py", "typer", "rich", "jinja2"}
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +37,15 @@ def test_it_says_what_it_is(wheel):
     required = {
         re.split(r"[>=\[;]", line)[0] for line in re.findall(r"^Requires-Dist: (?!.*extra)(\S+)", metadata, re.M)
     }
-    assert required == {"numpy", "scipy", "scikit-learn", "threadpoolctl", "h5py", "typer", "rich", "jinja2"}
+    assert required == REQUIRED
     for label in ("Homepage", "Documentation", "Source", "Issues", "Changelog"):
         assert f"Project-URL: {label}, https://" in metadata
     assert "License-Expression: MIT" in metadata
 
 
 def test_what_it_needs_is_small(wheel):
-    """At most 400 MB: the files of the required packages as they list them, and sources twice, for the bytecode."""
-    wanted, seen = ["numpy", "scipy", "scikit-learn", "threadpoolctl", "h5py", "typer", "rich", "jinja2"], set()
+    """At most 450 MB: the files of the required packages as they list them, and sources twice, for the bytecode."""
+    wanted, seen = list(REQUIRED), set()
     while wanted:
         name = wanted.pop()
         if canonicalize_name(name) in seen:
@@ -64,4 +65,4 @@ def test_what_it_needs_is_small(wheel):
         path.locate().stat().st_size * (2 if path.suffix == ".py" else 1) for path in held if path.locate().is_file()
     ]
     assert "scipy" in seen
-    assert sum(sizes) + sum(one.file_size for one in wheel.infolist()) < 400e6
+    assert sum(sizes) + sum(one.file_size for one in wheel.infolist()) < 450e6

@@ -1,15 +1,13 @@
-"""Files and folders: what is no plain file is not replaced, permissions stay, readers never see some of each."""
+"""One file: what is no plain file is not replaced, permissions stay, nothing is replaced unasked."""
 
 import os
 import stat
 import threading
-import time
 
 import pytest
 
 from koopsieve import KoopsieveError
-from koopsieve._written import written_whole
-from koopsieve.io import check_writable, folder, whole_folder
+from koopsieve._written import check_file, written_whole
 
 
 def write(path, text=b"new"):
@@ -55,105 +53,34 @@ def test_a_folder_in_the_way(tmp_path):
         write(tmp_path)
 
 
-def exchanged(out, **files):
-    with whole_folder(out) as place:
-        for name, text in files.items():
-            (place / name).write_text(text)
+def test_what_is_there_stays_unless_it_may_be_replaced(tmp_path):
+    out = tmp_path / "out.csv"
+    check_file(out, overwrite=False)
+    out.write_text("old")
+    with pytest.raises(KoopsieveError, match=r"Already there: .*out\.csv\. Replace with --overwrite, or name another"):
+        check_file(out, overwrite=False)
+    check_file(out, overwrite=True)
+    with pytest.raises(KoopsieveError, match="Already there"), written_whole(out, overwrite=False) as stream:
+        stream.write(b"new")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("out.csv", "old")]
 
 
-def test_readers_never_see_some_of_each(tmp_path):
-    """Both files are opened through one handle on the folder: they are always of the same run."""
-    out = tmp_path / "out"
-    exchanged(out, a="0", b="0")
-    seen, done = set(), threading.Event()
-
-    def read():
-        while not done.is_set():
-            there = os.open(out, os.O_RDONLY)
-            try:
-                texts = []
-                for name in "ab":
-                    with open(os.open(name, os.O_RDONLY, dir_fd=there)) as stream:  # noqa: PTH123
-                        texts.append(stream.read())
-                seen.add(tuple(texts))
-            except FileNotFoundError:
-                pass  # the old folder was removed after it was opened
-            finally:
-                os.close(there)
-            time.sleep(1e-3)  # lets the writer work
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    try:
-        for run in range(1, 20):
-            exchanged(out, a=str(run), b=str(run))
-            time.sleep(1e-3)
-    finally:
-        done.set()
-    reader.join(timeout=10)
-    assert all(a == b for a, b in seen)
-    assert len(seen) > 1
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path):
+    (tmp_path / "folder").mkdir()
+    for place, why in ((tmp_path / "folder", "is a folder"), (tmp_path / "gone" / "x.csv", "there is no folder")):
+        with pytest.raises(KoopsieveError, match=why):
+            check_file(place)
+    os.mkfifo(tmp_path / "pipe")
+    check_file(tmp_path / "pipe", overwrite=False)
+    check_file("/dev/null", overwrite=False)
 
 
-def test_everything_else_in_the_folder_stays(tmp_path):
-    out = tmp_path / "out"
-    (out / "below").mkdir(parents=True)
-    (out / "below" / "deep").write_text("deep")
-    (out / "mine").write_text("mine")
-    (out / "link").symlink_to("nowhere")
-    (out / "a").write_text("old")
-    (out / "a").chmod(0o600)
-    out.chmod(0o750)
-    exchanged(out, a="new")
-    assert sorted(p.name for p in out.iterdir()) == ["a", "below", "link", "mine"]
-    assert (out / "a").read_text() == "new"
-    assert (out / "below" / "deep").read_text() == "deep"
-    assert stat.S_IMODE((out / "a").stat().st_mode) == 0o600
-    assert stat.S_IMODE(out.stat().st_mode) == 0o750
-    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+def test_an_interruption_leaves_no_temporary_file(tmp_path):
+    def interrupted():
+        with written_whole(tmp_path / "out") as stream:
+            stream.write(b"half")
+            raise KeyboardInterrupt
 
-
-@pytest.mark.parametrize("without", ["exchange", "rename into it", "a parent that may be changed"])
-def test_where_folders_cannot_be_exchanged_the_files_are(without, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    exchanged(out, a="old")
-    (out / "mine").write_text("mine")
-    if without == "exchange":
-        monkeypatch.setattr(folder, "_rename_exchange", lambda *_: False)
-    else:  # as on a mount point
-        monkeypatch.setattr(folder, "_home", lambda target: target)
-    exchanged(out, a="new")
-    assert (out / "a").read_text() == "new"
-    assert sorted(p.name for p in out.iterdir()) == ["a", "mine"]
-    assert [p.name for p in tmp_path.iterdir()] == ["out"]
-
-
-def test_a_mount_point_is_written_from_inside():
-    if not os.path.ismount("/dev/shm"):
-        pytest.skip("/dev/shm is no mount point here")
-    from pathlib import Path
-
-    assert folder._home(Path("/dev/shm")) == Path("/dev/shm")
-
-
-def test_the_folder_one_works_in_stays(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    exchanged(".", a="new")
-    assert os.listdir() == ["a"]  # noqa: PTH208
-
-
-def test_a_linked_folder_stays_a_link(tmp_path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to("real")
-    exchanged(tmp_path / "link", a="new")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "real" / "a").read_text() == "new"
-
-
-def test_a_folder_where_nothing_can_be_made_is_refused_before_the_work(tmp_path, monkeypatch):
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(folder, "_probe", full)
-    with pytest.raises(KoopsieveError, match=r"No space left on device. Name another folder"):
-        check_writable(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []

@@ -14,9 +14,9 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from koopsieve._command import INTERRUPTED_WORDS
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
+from koopsieve.cli import INTERRUPTED
 from koopsieve.cli.compare import compare
 from koopsieve.cli.demo import demo
 from koopsieve.cli.example import example
@@ -28,7 +28,8 @@ from koopsieve.cli.sift import sift
 from koopsieve.cli.simulate import simulate
 
 _ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|episode|time|dt)=["']?(\w(?:[\w.+-]*\w)?)?["']?(?:…)?""")
-INTERRUPTED = 130  # what shells give for Ctrl-C
+_TEXT_ARGUMENT = re.compile(r"""\b(missing|date_format)=("[^"]*"|'[^']*')?""")  # values that a shell needs quoted
+INTERRUPTED_CODE = 130  # the exit code of shells for Ctrl-C
 
 app = typer.Typer(
     help="Sift a Koopman dictionary: keep the observables that drive the outputs, refit a small linear predictor.",
@@ -38,7 +39,6 @@ app = typer.Typer(
 )
 for command in (sift, predict, simulate, inspect, compare, export, demo, example, reproduce):
     app.command()(command)
-app.command("reduce", hidden=True)(sift)  # its name in earlier versions
 
 
 def _version(asked: bool) -> None:
@@ -49,7 +49,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
 ) -> None:
     """Take the options that belong to no command."""
@@ -65,14 +67,14 @@ def main() -> None:
         with _ended_by_signals():
             code = app([a for a in arguments if a != "--debug"], prog_name="koopsieve", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
+        code = INTERRUPTED_CODE
     except Exception as error:
         if debug or not _is_for_users(error):
             raise
         sys.stderr.write(_words(error))
         code = 2
-    if code == INTERRUPTED:
-        sys.stderr.write(INTERRUPTED_WORDS)
+    if code == INTERRUPTED_CODE:
+        sys.stderr.write(INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -126,7 +128,10 @@ def as_options(message: str) -> str:
     --------
     >>> as_options('Pass gaps="split" to cut, or resample=0.02, or name the column with time=.')
     'Pass --gaps split to cut, or --resample 0.02, or name the column with --time.'
+    >>> as_options('date_format="%d/%m/%Y"')
+    '--date-format "%d/%m/%Y"'
     """
+    message = _TEXT_ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2] or ''}".rstrip(), message)
     message = re.sub(r"\bmax_gap\b(?!=)", "--max-gap", message)
     return _ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')}{' ' * bool(found[2])}{found[2] or ''}", message)
 

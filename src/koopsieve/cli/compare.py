@@ -7,11 +7,16 @@ from typing import Annotated
 
 import typer
 
+from koopsieve.cli.out import Overwrite, chosen
+
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Two or more folders that koopsieve sift wrote.", metavar="DIRS")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("comparison.html"),
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="HTML file to write (default: a new one, comparison.html).")
+    ] = None,
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "Runs side by side",
+    overwrite: Overwrite = False,
 ) -> None:
     """Put several runs side by side on one page: settings, errors, sizes, terms kept.
 
@@ -19,7 +24,10 @@ def compare(
 
     koopsieve compare result1 result2 --out comparison.html
     """
+    from koopsieve._written import check_file
     from koopsieve.report import write_comparison
 
-    write_comparison(runs, out, title)
+    out = chosen(out, "comparison.html", overwrite)
+    check_file(out, overwrite)
+    write_comparison(runs, out, title, overwrite)
     typer.echo(f"Written to {out}: {len(runs)} runs side by side.")

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from koopsieve._optional import NotInstalledError
+from koopsieve._types import NotInstalledError
+from koopsieve.cli.out import Overwrite, chosen
 from koopsieve.cli.table import show_result
-from koopsieve.execution.bar import bar
+from koopsieve.execution.progress import bar
 
 if TYPE_CHECKING:
-    from koopsieve.sieve.result import SieveResult
+    from koopsieve.sifting.result import SieveResult
 
 TITLE = "A spring that hardens, pushed by a force"
+FIGURES = ("demo.png", "error.png")
 STORY = (
     "Only the position is measured, with noise. Candidates are all products, up to degree three, of the last three "
     "samples of position and force. Errors are on another record."
@@ -23,9 +25,12 @@ STORY = (
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("demo"),
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for the files (default: a new one, demo).")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Another seed is another pair of records of the same plant.", min=0)] = 0,
     noise: Annotated[float, typer.Option(help="Standard deviation of the measurement noise.", min=0.0)] = 0.01,
+    overwrite: Overwrite = False,
 ) -> None:
     """Sift 84 candidate terms for a driven spring of which only the position is measured.
 
@@ -33,14 +38,16 @@ def demo(
 
     Example: koopsieve demo --out demo
     """
-    from koopsieve.experiments.demo import demo as run
-    from koopsieve.io import check_writable, whole_folder, write_run
+    from koopsieve._exchange import check_folder, whole_folder
+    from koopsieve.cli.demonstration import demo as run
+    from koopsieve.io.run import RUN_FILES, write_run
     from koopsieve.report import write_report
 
-    check_writable(out)
+    out = chosen(out, "demo", overwrite)
+    check_folder(out, (*RUN_FILES, "report.html", *FIGURES), overwrite)
     result = run(seed=seed, noise=noise, progress=bar)
     command = shlex.join(["koopsieve", "demo", "--out", str(out), "--seed", str(seed), "--noise", f"{noise:g}"])
-    with whole_folder(out) as folder:
+    with whole_folder(out, overwrite) as folder:
         write_run(result, folder, {"story": STORY, "command": command})
         write_report(result, folder / "report.html", title=TITLE, story=STORY, command=command)
         drawn = _draw(result, folder, out)
@@ -53,12 +60,12 @@ def demo(
 
 def _draw(result: SieveResult, folder: Path, shown: Path) -> str:
     """Draw both figures, if matplotlib is installed, and return what to say about it."""
-    from koopsieve.experiments.demo_figure import draw_demo
+    from koopsieve.cli.demonstration import draw_demo
     from koopsieve.plots import plot_error_against_horizon, save_figure
 
     try:
-        save_figure(draw_demo(result).axes[0], folder / "demo.png")
-        save_figure(plot_error_against_horizon(result), folder / "error.png")
+        for name, axes in zip(FIGURES, (draw_demo(result).axes[0], plot_error_against_horizon(result)), strict=True):
+            save_figure(axes, folder / name)
     except NotInstalledError as error:
         return f"The figures were not drawn. {error}"
     return f"Figures: {shown}/demo.png and error.png"

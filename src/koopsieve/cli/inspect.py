@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from koopsieve._display import number, steps
 from koopsieve._types import KoopsieveError
-from koopsieve._words import number, steps
+from koopsieve._written import check_file
+from koopsieve.cli.out import Overwrite
 from koopsieve.cli.prediction_table import write_rows
-from koopsieve.evaluate.spectra import Spectrum
-from koopsieve.model import BilinearModel, LiftedModel, Model
-from koopsieve.model.certificates import Certificate
-from koopsieve.model.spectrum import eigenvalues
-from koopsieve.model.terms import output_terms
+from koopsieve.forms import Model
+from koopsieve.forms.spectra import Spectrum
+from koopsieve.uncertainty.certificates import Certificate
 
 _CAPTION = "modulus above 1 grows"
 _ABOUT_RESIDUALS = "; residual: near 0 the eigenvalue is the plant's, near 1 it is not"
@@ -28,18 +28,21 @@ def inspect(
     model: Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     bands: Annotated[Path | None, typer.Option(help="Also write the half-widths of the bands to a CSV file.")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Show the terms of a saved model, and of a linear or bilinear one its eigenvalues with their residuals.
+    """Show the terms of a saved model, and the eigenvalues of one that has a matrix A, with their residuals.
 
     Example: koopsieve inspect result/model.npz
     """
+    if bands is not None:
+        check_file(bands, overwrite)
     loaded = Model.load(model)
     if bands is not None:
-        _write_bands(loaded, bands)
+        _write_bands(loaded, bands, overwrite)
     if as_json:
         import json
 
-        from koopsieve.io import plain
+        from koopsieve._json import plain
 
         typer.echo(json.dumps(plain(facts(loaded)), indent=2, ensure_ascii=False))
         return
@@ -52,7 +55,7 @@ def facts(model: Model) -> dict[str, Any]:
     known = {
         "form": model.form,
         "observables": model.names,
-        "drives": model.dictionary.drive_names,
+        "drives": model.dictionary.input_term_names,
         "outputs": model.output_names,
         "inputs": model.input_names,
         "embedding": embedding.to_dict(),
@@ -69,7 +72,7 @@ def facts(model: Model) -> dict[str, Any]:
                 "invariance_error": certificate.invariance_error,
             }
         }
-    if not isinstance(model, LiftedModel):
+    if np.isnan(model.condition_number):
         return known
     return known | {
         "condition_number": model.condition_number,
@@ -90,7 +93,7 @@ def _show(model: Model) -> None:
         ("input that acts on the next output", f"u[{embedding.inputs_at}]"),
         ("sample time", f"{model.dt:g}"),
     ]
-    if isinstance(model, LiftedModel):
+    if not np.isnan(model.condition_number):
         lines += [
             ("condition number of A", number(model.condition_number)),
             ("spectral radius", f"{model.spectral_radius:.6f}"),
@@ -104,7 +107,7 @@ def _show(model: Model) -> None:
     console = Console()
     console.print(head)
     console.print(_terms(model))
-    if isinstance(model, LiftedModel | BilinearModel):
+    if len(model.eigenvalues):
         console.print(_eigenvalues(model))
 
 
@@ -113,34 +116,34 @@ def _terms(model: Model) -> Table:
     table.add_column("name", overflow="fold")
     for output in model.output_names:
         table.add_column(escape(f"→ {output}"), justify="right")
-    terms = output_terms(model)
+    terms = model.output_terms()
     for name, row in zip(terms.names, terms.coef, strict=True):
         table.add_row(escape(name), *(f"{value:.4g}" for value in row))
     return table
 
 
-def _write_bands(model: Model, out: Path) -> None:
+def _write_bands(model: Model, out: Path, overwrite: bool) -> None:
     """Write the half-widths of the bands as CSV."""
     held = None if model.calibration is None else model.calibration.bands
     if held is None:
         raise KoopsieveError("The model has no bands. Those that sift writes have, unless nothing was held out.")
     rows = held.table(model.output_names)
-    write_rows(list(rows[0]), (list(row.values()) for row in rows), out)
+    write_rows(list(rows[0]), (list(row.values()) for row in rows), out, overwrite)
 
 
 def _certificate(model: Model) -> Certificate | None:
     return None if model.calibration is None else model.calibration.certificate
 
 
-def _eigenvalues(model: LiftedModel | BilinearModel) -> Table:
+def _eigenvalues(model: Model) -> Table:
     """Return the eigenvalues of A with their residuals on the learned data, where these are known."""
     held = _certificate(model)
     table = Table(title="Eigenvalues of A", caption=_CAPTION + (_ABOUT_RESIDUALS if held is not None else ""))
     for heading in ("eigenvalue", "modulus", "frequency", "time constant", *(["residual"] if held else [])):
         table.add_column(heading, justify="right")
-    found = Spectrum("A", eigenvalues(model.A), None, model.dt)
+    found = Spectrum(model.eigenvalues, None, model.dt)
     if held is not None:
-        found = Spectrum("A", held.eigenvalues, held.residuals, model.dt)
+        found = Spectrum(held.eigenvalues, held.residuals, model.dt)
     for i, value in enumerate(found.values):
         if value.imag < 0:
             continue  # shown with its conjugate

@@ -11,7 +11,9 @@ import typer
 from numpy.lib.stride_tricks import sliding_window_view
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
+from koopsieve._written import check_file
 from koopsieve.cli.options import listed
+from koopsieve.cli.out import Overwrite
 from koopsieve.cli.prediction_table import (
     Asked,
     EpisodeColumn,
@@ -30,10 +32,10 @@ from koopsieve.cli.prediction_table import (
     write_rows,
 )
 from koopsieve.data import Trajectories, embedded
-from koopsieve.model import Model
-from koopsieve.model.histories import Starts
-from koopsieve.model.prediction import banded, outside, predicted
-from koopsieve.model.rollout import checked_horizons, chunks
+from koopsieve.evaluate.rollout import checked_horizons, chunks
+from koopsieve.forms import Model
+from koopsieve.forms.histories import Starts
+from koopsieve.forms.prediction import banded, outside, predicted
 
 
 def predict(
@@ -55,6 +57,7 @@ def predict(
     gaps: Gaps = None,
     max_gap: MaxGap = None,
     out: Out = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Predict with a saved model, beside what was measured.
 
@@ -69,6 +72,8 @@ def predict(
 
     koopsieve predict result/model.npz bench.csv --horizon 10 --start 100 --level 0.9
     """
+    if out is not None:
+        check_file(out, overwrite)
     loaded = Model.load(model)
     if joint and not level:
         raise KoopsieveError("--joint says which bands to give. Say of which level, such as --level 0.9.")
@@ -78,7 +83,7 @@ def predict(
     parts = [_values(loaded, stretch, level or (), joint) for stretch in every]
     known = level is not None and parts[0].outside is not None
     header = [*place_columns(data), "steps", *_columns(loaded, level or ()), *(["outside"] if known else [])]
-    write_rows(header, (row for part in parts for row in part.rows(data, known)), out)
+    write_rows(header, (row for part in parts for row in part.rows(data, known)), out, overwrite)
     if words := _flagged(parts):
         typer.echo(words, err=True)
 
@@ -117,7 +122,7 @@ class _Values:
 def _every_start(model: Model, data: Trajectories, horizon: int) -> Iterator[_Stretch]:
     """Yield all starts, piece by piece so that the memory does not grow with the record, and their last step."""
     checked_horizons([horizon], data)
-    numbers = model.carried_size + horizon * (len(model.output_names) + len(model.input_names))
+    numbers = model.numbers_per_start + horizon * (len(model.output_names) + len(model.input_names))
     for episode, (x, u) in enumerate(zip(data.states, data.inputs, strict=True)):
         for part in chunks(len(x) - horizon, numbers):
             along = u[part.start : part.stop + horizon - 1]

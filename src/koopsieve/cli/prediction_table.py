@@ -12,13 +12,14 @@ from typing import Annotated, Any
 
 import typer
 
+from koopsieve._display import safe_cell
 from koopsieve._types import KoopsieveError
-from koopsieve._words import safe_cell
 from koopsieve._written import encoded, written_whole
 from koopsieve.cli.settings import checked_gaps
 from koopsieve.data import Trajectories
-from koopsieve.data.reading.reading import INTERPOLATE, Reading
-from koopsieve.model import Model
+from koopsieve.forms import Model
+from koopsieve.io.reading.columns import INTERPOLATE, Reading
+from koopsieve.io.reading.files import TEXT_SUFFIXES
 
 Row = list[Any]
 
@@ -33,7 +34,7 @@ _AS_LEARNED = "as for sift; by default as the model's own data were read"
 EpisodeColumn = Annotated[str | None, typer.Option(help=f"Column that tells episodes apart, {_AS_LEARNED}.")]
 TimeColumn = Annotated[str | None, typer.Option(help=f"Column of times, {_AS_LEARNED}; '' for none.")]
 Gaps = Annotated[str | None, typer.Option(help=f"refuse, split or interpolate, {_AS_LEARNED}.")]
-MaxGap = Annotated[int | None, typer.Option(help="The longest hole to interpolate, in samples.", min=1)]
+MaxGap = Annotated[int | None, typer.Option(help="The longest gap to interpolate, in samples.", min=1)]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="CSV file; without it, standard output.")]
 
 
@@ -51,13 +52,15 @@ class Asked:
     def over(self, known: Reading) -> Reading:
         """Return how the model's data were read, with what was said here in its place; empty text means no column."""
         gaps = known.gaps if self.gaps is None else checked_gaps(self.gaps)
-        max_gap = known.max_gap if self.max_gap is None else self.max_gap
+        time = known.time if self.time is None else self.time or None
         return replace(
             known,
             episode=known.episode if self.episode is None else self.episode or None,
-            time=known.time if self.time is None else self.time or None,
+            time=time,
             gaps=gaps,
-            max_gap=max_gap if gaps == INTERPOLATE else None,
+            max_gap=self.max_gap or (known.max_gap if gaps == INTERPOLATE else None),
+            resample=None if time is None else known.resample,
+            date_format=None if time is None else known.date_format,
         )
 
 
@@ -71,6 +74,7 @@ def read_for(model: Model, files: Sequence[str], asked: Asked) -> Trajectories:
     """
     signals = model.signals
     reading = asked.over(signals.reading or Reading())
+    text = any(Path(file).suffix.lower() in TEXT_SUFFIXES for file in files)
     raw = Trajectories.from_file(
         files,
         asked.states or signals.outputs,
@@ -80,7 +84,9 @@ def read_for(model: Model, files: Sequence[str], asked: Asked) -> Trajectories:
         dt=None if reading.time is not None else signals.dt,
         gaps=reading.gaps,
         max_gap=reading.max_gap,
-        resample=None if reading.time is None else reading.resample,
+        resample=reading.resample,
+        missing=reading.missing if text else (),
+        date_format=reading.date_format if text else None,
     )
     if (raw.n_states, raw.n_inputs) != (len(signals.outputs), len(signals.inputs)):
         raise KoopsieveError(
@@ -103,11 +109,11 @@ def place(data: Trajectories, episode: int, sample: int) -> Row:
     """Return the episode's own name, the row in the file (empty where samples no longer are rows), and the time."""
     source = data.provenance.sources[episode]
     row = "" if source.first_row is None else source.first_row + sample
-    stamps = [] if source.times is None else [source.clock.text(source.times[sample])]
+    stamps = [] if source.times is None else [source.time_base.text(source.times[sample])]
     return [source.label if source.name is None else source.name, row, *stamps]
 
 
-def write_rows(header: Sequence[str], rows: Iterable[Row], out: Path | None) -> None:
+def write_rows(header: Sequence[str], rows: Iterable[Row], out: Path | None, overwrite: bool) -> None:
     """Write lines under their header, to a file or to standard output."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -116,6 +122,6 @@ def write_rows(header: Sequence[str], rows: Iterable[Row], out: Path | None) -> 
     if out is None:
         sys.stdout.write(text.getvalue())
         return
-    with written_whole(out) as stream:
+    with written_whole(out, overwrite) as stream:
         stream.write(encoded(text.getvalue()))
     typer.echo(f"Written to {out}", err=True)

@@ -6,8 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from koopsieve._optional import needed
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, needed
 from koopsieve.cli.settings import Settings, checked_gaps
 from koopsieve.data import Stream, Trajectories
 
@@ -34,6 +33,8 @@ def read(settings: Settings, files: Sequence[str]) -> Trajectories | Stream:
         gaps=checked_gaps(settings.gaps),
         max_gap=settings.max_gap,
         resample=settings.resample,
+        missing=settings.missing,
+        date_format=settings.date_format,
     )
     _check_dt(settings, data)
     return data
@@ -48,6 +49,8 @@ def _stream(settings: Settings, files: Sequence[str]) -> Stream:
             "What is streamed cannot be cut at gaps, interpolated or resampled. Repair the files first, or read them "
             "whole with --stream no."
         )
+    if settings.missing or settings.date_format is not None:
+        raise KoopsieveError("--missing and --date-format are about text. Parquet files hold numbers and dates.")
     data = Stream.from_parquet(
         list(files), settings.states, settings.inputs, episode=settings.episode, time=settings.time, dt=settings.dt
     )

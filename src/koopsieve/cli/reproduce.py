@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from koopsieve.execution.bar import bar
+from koopsieve._written import refuse_taken
+from koopsieve.cli.out import Overwrite
+from koopsieve.execution.progress import bar
 
 
 class System(StrEnum):
@@ -32,13 +34,17 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="3 runs and fewer noise levels.")] = False,
     as_published: Annotated[bool, typer.Option("--as-published", help="Method IV by the paper's own updates.")] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes (default: one per core).")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Rerun the paper's experiments; tables and figures stand beside the paper's own numbers.
 
-    Interrupted in any way, the same command goes on where it stopped.
+    Interrupted in any way, the same command goes on where it stopped. A finished reproduction is
+    replaced only with --overwrite.
     """
-    from koopsieve.experiments.reproduce import reproduce as run
+    from koopsieve.reproduction.reproduce import reproduce as run
+    from koopsieve.reproduction.reproduce import summaries
 
+    refuse_taken(summaries(system.value, out), overwrite)
     found = run(
         system.value,
         out,

@@ -4,36 +4,43 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 import typer
 
+from koopsieve._exchange import check_folder, whole_folder
+from koopsieve._json import plain
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.command import to_command
 from koopsieve.cli.methods import METHODS, shown
+from koopsieve.cli.out import chosen
 from koopsieve.cli.reading import read
 from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result
 from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
-from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS
+from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS
 from koopsieve.execution import DaskExecutor, Executor
-from koopsieve.execution.bar import bar
-from koopsieve.io import check_writable, plain, summarise, whole_folder, write_run
-from koopsieve.pipeline import sift
+from koopsieve.forms import FORMS
+from koopsieve.io.run import RUN_FILES, write_run
+from koopsieve.io.summary import summarise
 from koopsieve.report import write_report
-from koopsieve.sieve import GraphSieve, HorizonSieve
-from koopsieve.sieve.result import SieveResult
+from koopsieve.sieve import GraphSieve, HorizonSieve, Sieve, SimulationSieve
+from koopsieve.sifting.pipeline import sift_with
+from koopsieve.sifting.result import SieveResult
+from koopsieve.sifting.settings import SiftSettings
 
 
-def run_and_write(settings: Settings, as_json: bool) -> None:
+def run_and_write(settings: Settings, as_json: bool, overwrite: bool) -> None:
     """Run the sieve, write the folder, print the table (or the JSON)."""
-    check_writable(settings.out)
+    out = chosen(None if settings.out is None else Path(settings.out), "result", overwrite)
+    check_folder(out, (*RUN_FILES, "report.html"), overwrite)
     executor = None if settings.scheduler is None else DaskExecutor.connect(settings.scheduler)
     result = run(settings, executor)
     told = story(result, settings)
     command = to_command(settings)
-    more = {"settings": asdict(settings), "story": told, "command": command}
-    with whole_folder(settings.out) as folder:
+    more = {"settings": {**asdict(settings), "out": str(out)}, "story": told, "command": command}
+    with whole_folder(out, overwrite) as folder:
         write_run(result, folder, more)
         write_report(
             result,
@@ -51,19 +58,19 @@ def run_and_write(settings: Settings, as_json: bool) -> None:
     for remark in result.remarks:
         typer.echo(remark)
     typer.echo(told if settings.test else f"{told} Judge on another file with --test.")
-    typer.echo(f"Report: {settings.out}/report.html (beside it summary.json, model.npz, inclusion.csv)")
+    typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv)")
 
 
 def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
     """Read the files and sift."""
     data = read(settings, settings.files)
-    return sift(
-        data,
-        recipe(settings, data),
+    asked = SiftSettings(
+        dictionary=recipe(settings, data),
         form=settings.form,
         delays=delays(settings, data),
-        sieve=HorizonSieve() if settings.sieve == "horizon" else GraphSieve(threshold=settings.threshold),
+        sieve=sieve(settings),
         horizons=settings.horizons,
+        path_length=settings.path_length,
         max_terms=settings.max_terms,
         budget=settings.budget,
         validation=settings.validation,
@@ -73,8 +80,18 @@ def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
         compare={shown(name): METHODS[name] for name in settings.compare},
         seed=settings.seed,
         executor=executor,
-        progress=bar,
+        progress=True,
     )
+    return sift_with(data, asked)
+
+
+def sieve(settings: Settings) -> Sieve | None:
+    """Return the sieve that was asked for; None for what suits the form."""
+    if settings.sieve == "graph":
+        return GraphSieve(threshold=settings.threshold)
+    if settings.sieve == "simulation":
+        return SimulationSieve()
+    return HorizonSieve() if settings.sieve == "horizon" else None
 
 
 def delays(settings: Settings, data: Trajectories | Stream) -> list[Embedding] | str:
@@ -99,11 +116,12 @@ def delays(settings: Settings, data: Trajectories | Stream) -> list[Embedding] |
 def recipe(settings: Settings, data: Trajectories | Stream) -> Block | str:
     """Return the dictionary's recipe: states, a constant, products, kernels on standardised states; or "auto".
 
-    Products hold inputs too, unless the model is to be linear in them.
+    Products hold inputs too where the form takes functions of inputs.
     """
     if settings.polynomials is None and settings.kernels is None:
         return "auto"
-    driven = data.n_inputs > 0 and settings.form != "linear"
+    wanted = FORMS.values() if settings.form == "auto" else [FORMS[settings.form]]
+    driven = data.n_inputs > 0 and any(form.uses_input_terms for form in wanted)
     blocks = States() + Constant()
     if driven:
         blocks = blocks + Inputs()

@@ -16,7 +16,9 @@ from typing import Any
 
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.methods import METHODS
-from koopsieve.data.reading.reading import GAPS, REFUSE
+from koopsieve.forms import FORMS
+from koopsieve.io.reading.columns import GAPS, REFUSE
+from koopsieve.sifting.settings import AUTO, SiftSettings
 
 
 def texts(value: Any) -> tuple[str, ...]:
@@ -111,6 +113,7 @@ def some_of(*choices: str) -> Callable[[Any], tuple[str, ...]]:
     return check
 
 
+HOLDOUT = 0.3
 DATA, DICTIONARY, JUDGING, OUTPUT = "The data", "The dictionary", "Sifting and judging", "What comes out"
 
 
@@ -127,10 +130,13 @@ class Settings:
     """What to read, which dictionary to sift, how to judge and where to write; the names are the keys of a TOML file.
 
     `None` means that the data decide: `dt` is the step of the time column (or 1), `input_delays` are as many as
-    `delays`; with neither `kernels` nor `polynomials` both are looked at, and the better is taken.
+    `delays`; with neither `kernels` nor `polynomials` both are tried, and the better is taken. Without `out` the
+    results go into a new folder.
     """
 
-    files: tuple[str, ...] = _setting(texts, (), list[str], "CSV, Parquet, .npz or .mat; several are episodes.", DATA)
+    files: tuple[str, ...] = _setting(
+        texts, (), list[str], "CSV, .xlsx, Parquet, .npz or .mat; several are episodes.", DATA
+    )
     states: tuple[str, ...] = _setting(
         texts, (), list[str], "Columns of the measured outputs: y or angle,speed.", DATA, "--states", "-y", split=True
     )
@@ -139,15 +145,21 @@ class Settings:
     )
     episode: str | None = _setting(text, None, str, "Column that tells episodes apart.", DATA)
     time: str | None = _setting(text, None, str, "Column of times; gives the sample time.", DATA)
+    date_format: str | None = _setting(
+        text, None, str, "How dates are written: '%d/%m/%Y %H:%M:%S'; not needed for unambiguous ones.", DATA
+    )
+    missing: tuple[str, ...] = _setting(
+        texts, (), list[str], "Text that marks missing values, beside the usual: '-,ERR'.", DATA, split=True
+    )
     dt: float | None = _setting(positive, None, float, "Sample time, without a time column.", DATA)
     gaps: str = _setting(
         one_of("refuse", "split", "interpolate", "raise"),
         "refuse",
         str,
-        "Missing samples: refuse them, split the record there, or interpolate holes of up to --max-gap.",
+        "Missing samples: refuse them, split the record there, or interpolate gaps of up to --max-gap.",
         DATA,
     )
-    max_gap: int | None = _setting(count, None, int, "Longest hole to interpolate, in samples.", DATA)
+    max_gap: int | None = _setting(count, None, int, "Longest gap to interpolate, in samples.", DATA)
     resample: float | None = _setting(
         positive, None, float, "New sample time, for times that jitter and columns of several rates.", DATA
     )
@@ -158,7 +170,7 @@ class Settings:
         whole_or_auto, "auto", str, "Past samples of outputs and inputs to add; auto finds how many.", DICTIONARY
     )
     input_delays: int | None = _setting(whole, None, int, "Past samples of inputs, if not as many.", DICTIONARY)
-    kernels: int | None = _setting(whole, None, int, "Squared-exponential kernels, so many.", DICTIONARY)
+    kernels: int | None = _setting(whole, None, int, "Number of squared-exponential kernels.", DICTIONARY)
     polynomials: int | None = _setting(
         whole,
         None,
@@ -170,34 +182,53 @@ class Settings:
         one_of("k", "k+1", "auto"), "auto", str, "Sample of the input that acts on y[k+1]: k, k+1 or auto.", DICTIONARY
     )
     form: str = _setting(
-        one_of("linear", "bilinear", "reprojected", "auto"),
-        "auto",
+        one_of(*FORMS, AUTO),
+        SiftSettings.form,
         str,
         "How the model predicts: linear, bilinear, reprojected, or auto, which tries them all.",
         JUDGING,
     )
-    horizons: tuple[int, ...] = _setting(wholes, (1, 10, 50), str, "Steps ahead that matter.", JUDGING, split=True)
+    horizons: tuple[int, ...] = _setting(
+        wholes, SiftSettings.horizons, str, "Steps ahead that matter.", JUDGING, split=True
+    )
     sieve: str = _setting(
-        one_of("horizon", "graph"),
-        "horizon",
+        one_of("horizon", "graph", "simulation", "auto"),
+        "auto",
         str,
-        "horizon: by errors at the horizons; graph: the paper's.",
+        "horizon: by errors at the horizons; graph: the paper's; simulation: in the reprojected form; auto: by form.",
         JUDGING,
     )
+    path_length: int = _setting(count, SiftSettings.path_length, int, "Number of sets on a path, about.", JUDGING)
     max_terms: int | None = _setting(whole, None, int, "Terms to keep at most.", JUDGING)
     budget: float = _setting(
-        positive, 300.0, float, "Seconds after which no further search begins, where there are several.", JUDGING
+        positive,
+        SiftSettings.budget,
+        float,
+        "Seconds after which no further search begins, where there are several.",
+        JUDGING,
     )
-    threshold: float = _setting(share, 0.1, float, "Probability from which a dependency counts.", JUDGING)
-    level: float = _setting(share, 0.9, float, "Share of the measurements that bands should hold.", JUDGING)
+    threshold: float = _setting(
+        share, SiftSettings.threshold, float, "Probability from which a dependency counts.", JUDGING
+    )
+    level: float = _setting(share, SiftSettings.level, float, "Coverage of the prediction bands.", JUDGING)
     compare: tuple[str, ...] = _setting(
         some_of(*METHODS), (), str, f"Further methods to show beside: {', '.join(METHODS)}.", JUDGING, split=True
     )
-    validation: float = _setting(share, 0.25, float, "Share of the data that models are chosen on.", JUDGING)
+    validation: float = _setting(
+        share, SiftSettings.validation, float, "Share of the data that models are chosen on.", JUDGING
+    )
     test: tuple[str, ...] = _setting(texts, (), list[str], "File to judge on; may be repeated.", JUDGING)
-    holdout: float = _setting(share, 0.3, float, "Share of the data to judge on, without --test.", JUDGING)
-    seed: int = _setting(whole, 0, int, "Places the kernels.", JUDGING)
-    out: str = _setting(text, "result", str, "Folder for the results.", OUTPUT, "--out", "-o")
+    holdout: float = _setting(share, HOLDOUT, float, "Share of the data to judge on, without --test.", JUDGING)
+    seed: int = _setting(whole, SiftSettings.seed, int, "Random seed.", JUDGING)
+    out: str | None = _setting(
+        text,
+        None,
+        str,
+        "Folder for the results (default: a new one, result or result-2, …).",
+        OUTPUT,
+        "--out",
+        "-o",
+    )
     scheduler: str | None = _setting(
         text, None, str, "Address of a Dask scheduler to compute on: tcp://host:8786.", OUTPUT
     )
@@ -221,6 +252,10 @@ class Settings:
             raise KoopsieveError(
                 "Which columns are the measured outputs? Name them with --states, for example --states y or "
                 "--states angle,speed."
+            )
+        if self.test and self.holdout != HOLDOUT:
+            raise KoopsieveError(
+                "--holdout has no effect beside --test, whose data are judged on. Leave one of them out."
             )
         return self
 

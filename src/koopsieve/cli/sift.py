@@ -22,10 +22,13 @@ def sift(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print summary.json instead of a table.", rich_help_panel=OUTPUT)
     ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files of an earlier run in --out.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Sift a dictionary on your measurements: a small model, and a report that shows why.
 
-    Writes summary.json, model.npz, inclusion.csv and report.html into the folder --out.
+    Writes summary.json, model.npz, inclusion.csv and report.html into the folder --out, or into a new one.
 
     For example:
 
@@ -35,4 +38,4 @@ def sift(
     """
     from koopsieve.cli.run import run_and_write
 
-    run_and_write(gather(config, flags), as_json)
+    run_and_write(gather(config, flags), as_json, overwrite)

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from koopsieve._written import check_file
 from koopsieve.cli.options import listed
+from koopsieve.cli.out import Overwrite
 from koopsieve.cli.prediction_table import (
     Asked,
     EpisodeColumn,
@@ -26,7 +28,7 @@ from koopsieve.cli.prediction_table import (
 )
 from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate import free_run
-from koopsieve.model import Model
+from koopsieve.forms import Model
 
 
 def simulate(
@@ -39,6 +41,7 @@ def simulate(
     gaps: Gaps = None,
     max_gap: MaxGap = None,
     out: Out = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Run a saved model along whole records: it sees the first rows and the inputs, and nothing else.
 
@@ -49,11 +52,13 @@ def simulate(
 
     koopsieve simulate result/model.npz bench.csv --out run.csv
     """
+    if out is not None:
+        check_file(out, overwrite)
     loaded = Model.load(model)
     raw = read_for(loaded, files, Asked(listed(states), listed(inputs), episode, time, gaps, max_gap))
     data = embedded(raw, loaded.signals.embedding)
     columns = [column for name in loaded.output_names for column in (name, f"{name}_predicted")]
-    write_rows([*place_columns(data), *columns], _rows(loaded, data), out)
+    write_rows([*place_columns(data), *columns], _rows(loaded, data), out, overwrite)
 
 
 def _rows(model: Model, data: Trajectories) -> Iterator[Row]:

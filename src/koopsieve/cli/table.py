@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from koopsieve._words import number, steps
-from koopsieve.model import LiftedModel
-from koopsieve.sieve.result import SieveResult
-from koopsieve.sieve.views import Contender, contenders
+from koopsieve._display import number, steps
+from koopsieve.sifting.result import Contender, SieveResult, contenders
 
 _MAX_NAMES = 20  # the report shows all
 
 
 def show_result(result: SieveResult, title: str) -> None:
     """Print the baselines and the model: terms, NMSE at each horizon, condition number; then what was kept."""
-    table = Table(title=escape(title), caption=f"NMSE on {result.judged.on} data, mean of the outputs; 1 is the mean")
+    table = Table(
+        title=escape(title), caption=f"NMSE on {result.evaluation.on} data, mean of the outputs; 1 is the mean"
+    )
     table.add_column("model")
     table.add_column("terms", justify="right")
     for horizon in result.horizons:
         table.add_column(steps(horizon), justify="right")
-    lifted = isinstance(result.model, LiftedModel) or bool(result.comparison)  # else A is only that of the baseline
+    lifted = bool(result.comparison) or not np.isnan(result.model.condition_number)  # else only the baseline has A
     if lifted:
         table.add_column("cond(A)", justify="right")
     sifted, *others = contenders(result)

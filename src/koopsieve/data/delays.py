@@ -11,12 +11,11 @@ from typing import SupportsIndex, TypeVar
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, require_kind
+from koopsieve._types import KoopsieveError, require_kind, warn_user
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.provenance import Counts
 from koopsieve.data.stream import Stream
 from koopsieve.data.trajectories import Trajectories
-from koopsieve.data.warn import warn_user
 
 Data = TypeVar("Data", Trajectories, Stream, Trajectories | Stream)
 
@@ -58,7 +57,7 @@ def embed_delays(
            [3., 2., 4., 1.],
            [4., 3., 9., 4.]])
     """
-    require_recorded(trajectories)
+    require_dataset(trajectories)
     embedding = Embedding(states, inputs, inputs_at)  # type: ignore[arg-type]
     _check_embeddable(trajectories, embedding)
     return embedded(trajectories, embedding)
@@ -66,7 +65,7 @@ def embed_delays(
 
 def embedded(data: Data, embedding: Embedding) -> Data:
     """Return the data with delays as `embedding` says; data that already have these delays as they are."""
-    require_recorded(data)
+    require_dataset(data)
     require_kind("delays as an Embedding", embedding, Embedding, "Write delays=Embedding(2, 2).")
     if data.embedding == embedding:
         return data
@@ -86,7 +85,7 @@ def embedded(data: Data, embedding: Embedding) -> Data:
     )
 
 
-def require_recorded(data: object, what: str = "Trajectories or a Stream") -> None:
+def require_dataset(data: object, what: str = "Trajectories or a Stream") -> None:
     """Refuse arrays and other things where measured data are expected."""
     require_kind(what, data, (Trajectories, Stream), "Build them with Trajectories.from_arrays(states, inputs).")
 

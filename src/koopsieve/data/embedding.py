@@ -55,7 +55,7 @@ class Embedding:
 
     @property
     def ahead(self) -> int:
-        """Samples that the acting input lies ahead of the state: 1 with timing "k+1"; an episode loses so many."""
+        """Samples that the acting input lies ahead of the state: 1 with timing "k+1"; an episode loses as many."""
         return int(self.inputs_at == "k+1")
 
     @property
@@ -68,15 +68,18 @@ class Embedding:
         """True if the state is the outputs themselves and u[k] acts."""
         return self == Embedding()
 
+    def samples(self, outputs: Sequence[str], inputs: Sequence[str]) -> tuple[tuple[str, int], ...]:
+        """Return of which signal each of the state's columns is a sample, and how many steps after k."""
+        past_outputs = [(name, -delay) for delay in range(self.state_delays + 1) for name in outputs]
+        past_inputs = [(name, self.ahead - delay) for delay in range(1, self.input_delays + 1) for name in inputs]
+        return (*past_outputs, *past_inputs)
+
     def names(self, outputs: Sequence[str], inputs: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the state's columns."""
-        past_outputs = [sample_name(name, -delay) for delay in range(self.state_delays + 1) for name in outputs]
-        past_inputs = [
-            f"{name}[k]" if delay == self.ahead else sample_name(name, self.ahead - delay)
-            for delay in range(1, self.input_delays + 1)
-            for name in inputs
-        ]
-        return (*past_outputs, *past_inputs)
+        samples = self.samples(outputs, inputs)
+        present = [sample_name(name, steps) for name, steps in samples[: len(outputs) * (self.state_delays + 1)]]
+        past = [sample_name(name, steps) if steps else f"{name}[k]" for name, steps in samples[len(present) :]]
+        return (*present, *past)
 
     def depths(self, outputs: int, inputs: int) -> IndexArray:
         """Return how many samples back each column of the state lies, inputs counted from the one that acts.
@@ -153,7 +156,7 @@ class Embedding:
 
 
 def sample_name(name: str, steps: int) -> str:
-    """Return the name of a signal so many samples later (negative: earlier).
+    """Return the name of a signal `steps` samples later (negative: earlier).
 
     Examples
     --------

@@ -1,16 +1,84 @@
 """What was done to data on the way in, with counts, and where every episode comes from.
 
-Trajectories carry it, so that a report can tell it, and predictions can be joined back by row or by time.
+Trajectories carry it, so that a report can show it, messages can name a row, and predictions can be joined back by row
+or by time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.data.clock import PLAIN_NUMBERS, Clock, Stamps
+from koopsieve.io.reading.times import PLAIN_NUMBERS, Stamps, TimeBase
+
+
+class RowRange(NamedTuple):
+    """Consecutive rows of one source: its label, the first of them, how many, and whether it has a table's rows.
+
+    Rows of tables are counted as a spreadsheet shows them; the samples of arrays are counted from 0.
+    """
+
+    label: str
+    first: int
+    size: int
+    table: bool = False
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """The rows that consecutive samples come from, so that a message can name one however data were cut or embedded.
+
+    Examples
+    --------
+    >>> rows = SourceRows.of("log.csv", 5, 3, table=True).then(SourceRows.of("episode 1", 0, 2))
+    >>> rows.describe(1), rows.between(2, 5).describe(1)
+    ('row 6 (as in a spreadsheet) of log.csv', 'sample 0 (counted from 0) of episode 1')
+    """
+
+    ranges: tuple[RowRange, ...] = ()
+
+    @classmethod
+    def of(cls, label: str, first: int, size: int, table: bool = False) -> SourceRows:
+        """Return consecutive rows of one source."""
+        return cls((RowRange(label, first, size, table),))
+
+    @classmethod
+    def numbered(cls, label: str, numbers: Sequence[int]) -> SourceRows:
+        """Return rows of a table by their numbers."""
+        rows = np.asarray(numbers)
+        borders = [0, *(np.flatnonzero(np.diff(rows) != 1) + 1).tolist(), len(rows)]
+        return cls(tuple(RowRange(label, int(rows[a]), b - a, True) for a, b in pairwise(borders) if a < b))
+
+    def then(self, other: SourceRows) -> SourceRows:
+        """Return these rows followed by others."""
+        if not self.ranges or not other.ranges:
+            return self if self.ranges else other
+        last, *rest = self.ranges[-1], *other.ranges
+        if last.label == rest[0].label and last.first + last.size == rest[0].first:
+            rest[0] = last._replace(size=last.size + rest[0].size)
+            return SourceRows((*self.ranges[:-1], *rest))
+        return SourceRows(self.ranges + other.ranges)
+
+    def between(self, start: int, stop: int) -> SourceRows:
+        """Return the rows of samples start … stop−1."""
+        kept, passed = [], 0
+        for rows in self.ranges:
+            a, b = max(start - passed, 0), min(stop - passed, rows.size)
+            if a < b:
+                kept.append(rows._replace(first=rows.first + a, size=b - a))
+            passed += rows.size
+        return SourceRows(tuple(kept))
+
+    def describe(self, sample: int) -> str:
+        """Return the row of one sample in words."""
+        label, first, _, table = self.between(sample, sample + 1).ranges[0]
+        number = f"row {first} (as in a spreadsheet)" if table else f"sample {first} (counted from 0)"
+        return f"{number} of {label}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,36 +90,62 @@ class Source:
     label : str
         The episode as the source calls it.
     first_row : int, optional
-        The row of its first sample there; none where samples were put on another clock, or rows inserted.
+        The position of its first sample among the samples there, from 0; none where samples were put on another time
+        grid, or rows inserted.
     times : array, shape (T,), optional
-        When its samples were taken, if the source says it.
-    clock : Clock
-        How the source tells time.
+        When its samples were taken, if the source has times.
+    time_base : TimeBase
+        What the times are counted in, and from where.
     name : number or text, optional
         What the source itself calls the episode: the value in its column of episodes, or the file.
+    rows : SourceRows
+        The rows of a table that the samples are; empty where they are none.
     """
 
     label: str
     first_row: int | None = 0
     times: FloatArray | None = None
-    clock: Clock = PLAIN_NUMBERS
+    time_base: TimeBase = PLAIN_NUMBERS
     name: Any = None
+    rows: SourceRows = SourceRows()
 
     @property
     def stamps(self) -> Stamps | None:
-        """The times of the samples as the source told them: numbers, dates or durations."""
-        return None if self.times is None else self.clock.stamps(self.times)
+        """The times of the samples as the source has them: numbers, dates or durations."""
+        return None if self.times is None else self.time_base.stamps(self.times)
 
     @property
     def start(self) -> Any:
-        """The time of the first sample as the source told it; none if it did not."""
-        stamps = None if self.times is None else self.clock.stamps(self.times[:1])
+        """The time of the first sample as the source has it; none if it has no times."""
+        stamps = None if self.times is None else self.time_base.stamps(self.times[:1])
         return None if stamps is None else stamps[0]
 
     def cut(self, start: int, stop: int) -> Source:
         """Return where samples start … stop−1 come from."""
-        times = None if self.times is None else self.times[start:stop]
-        return replace(self, first_row=None if self.first_row is None else self.first_row + start, times=times)
+        return replace(
+            self,
+            first_row=None if self.first_row is None else self.first_row + start,
+            times=None if self.times is None else self.times[start:stop],
+            rows=self.rows.between(start, stop),
+        )
+
+    def moved(self, times: FloatArray, time_base: TimeBase) -> Source:
+        """Return the source of samples at other times, which are no rows any more."""
+        return replace(self, first_row=None, times=times, time_base=time_base, rows=SourceRows())
+
+    def describe(self, sample: int) -> str:
+        """Return the row, the time or the number of a sample in words."""
+        if self.rows.ranges:
+            return self.rows.describe(sample)
+        if self.first_row is None and self.times is not None:
+            return f"time {self.time_base.text(self.times[sample])} of {self.label}"
+        return self.samples(sample + 1).describe(sample)
+
+    def samples(self, count: int) -> SourceRows:
+        """Return the rows of the first `count` samples, or their numbers where they are no rows."""
+        if self.rows.ranges:
+            return self.rows.between(0, count)
+        return SourceRows.of(self.label, self.first_row or 0, count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +159,10 @@ class Counts:
     rows_inserted : int
         Rows that were missing in time and put in.
     values_filled : int
-        Values that were missing and filled in, in rows read or inserted.
+        Values that were missing and filled in: in rows read, inserted, or on the new grid between samples that lie
+        further apart than the column's own step.
     samples_resampled : int
-        Samples on the even clock that data were put on; 0 if they kept their own.
+        Samples on the even time grid that data were put on; 0 if they kept their own times.
     rows_dropped : int
         Samples left out: incomplete, alone between gaps, or in an episode too short for the delays.
     notes : tuple of str
@@ -148,15 +243,15 @@ class Provenance:
         """
         total = self.total
         episodes = f" in {total.episodes_read} episode{'s'[: total.episodes_read != 1]}" if total.episodes_read else ""
-        said = [f"{total.rows_read} rows{episodes} were read"]
+        parts = [f"{total.rows_read} rows{episodes} were read"]
         if total.samples_resampled:
-            said.append(f"resampled to {total.samples_resampled} samples on an even clock")
+            parts.append(f"resampled to {total.samples_resampled} samples on an even time grid")
         if total.rows_inserted:
-            said.append(f"{total.rows_inserted} missing rows were put in")
+            parts.append(f"{total.rows_inserted} missing rows were put in")
         if total.values_filled:
-            said.append(f"{total.values_filled} missing values were filled in")
+            parts.append(f"{total.values_filled} missing values were filled in")
         if total.rows_dropped:
-            said.append(f"{total.rows_dropped} samples were left out")
+            parts.append(f"{total.rows_dropped} samples were left out")
         if self.sources and len(self.sources) != total.episodes_read:
-            said.append(f"{len(self.sources)} episodes are left")
-        return " ".join([f"{', '.join(said)}.", *total.notes])
+            parts.append(f"{len(self.sources)} episodes are left")
+        return " ".join([f"{', '.join(parts)}.", *total.notes])

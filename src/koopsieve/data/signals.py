@@ -1,22 +1,23 @@
 """What was measured, as one value: names of outputs and inputs, the sample time, and the delays in the state.
 
-Trajectories, streams, dictionaries, statistics and models all carry it, so that no later stage has to be told again or
-to read names back.
+Trajectories, streams, dictionaries, statistics and models all carry it: no later stage asks for it again or reads names
+back.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from koopsieve._display import Shown, shorten
 from koopsieve._types import KoopsieveError
 from koopsieve.data.embedding import Embedding
-from koopsieve.data.reading.reading import Reading
+from koopsieve.io.reading.columns import Reading, check_dt, check_names
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,12 @@ class Signals:
         """Names of the inputs that act in a step: u, or u[k+1]."""
         return self.embedding.acting(self.inputs)
 
+    @property
+    def samples(self) -> tuple[tuple[str, int], ...]:
+        """Of which signal each column of a state and its acting inputs is a sample, and how many steps after k."""
+        acting = tuple((name, self.embedding.ahead) for name in self.inputs)
+        return self.embedding.samples(self.outputs, self.inputs) + acting
+
     def embedded(self, embedding: Embedding) -> Signals:
         """Return the same signals with another embedding."""
         return replace(self, embedding=embedding)
@@ -75,7 +82,9 @@ class Signals:
             ("delays", self.embedding.to_dict(), other.embedding.to_dict()),
         ):
             if mine != theirs:
-                raise KoopsieveError(f"{what} must have the same {name}. Expected {_said(mine)}, got {_said(theirs)}.")
+                raise KoopsieveError(
+                    f"{what} must have the same {name}. Expected {_listed(mine)}, got {_listed(theirs)}."
+                )
         if not np.isclose(self.dt, other.dt, rtol=1e-3, atol=0.0):
             raise KoopsieveError(
                 f"{what} must have the same sample time. Expected {self.dt:g}, got {other.dt:g}. "
@@ -101,16 +110,6 @@ class Signals:
             Embedding(**values["embedding"]),
             None if reading is None else Reading.from_dict(reading),
         )
-
-
-def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
-    """Refuse a sample time that is not a positive number."""
-    try:
-        fine = not isinstance(dt, bool) and isinstance(dt, Real) and 0 < float(dt) < np.inf
-    except OverflowError:
-        fine = False
-    if not fine:
-        raise KoopsieveError(f"{what} must be a positive number. Got {repr(dt)[:80]}.")
 
 
 class Measured:
@@ -147,15 +146,36 @@ class Measured:
         return self.signals.outputs
 
 
-def check_names(outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse names that are not text, are empty, or occur twice among outputs and inputs together."""
-    seen: set[str] = set()
-    for name in (*outputs, *inputs):
-        if not isinstance(name, str) or not name:
-            raise KoopsieveError(f"Names of states and inputs must be text and not empty. Got {name!r}.")
-        if name in seen:
-            raise KoopsieveError(f"The name {name!r} occurs twice. Give every state and every input its own name.")
-        seen.add(name)
+class Dataset(Measured, Shown, ABC):
+    """Base of `Trajectories` and `Stream`, which declare `signals` as a field."""
+
+    signals: Signals
+
+    @property
+    def n_states(self) -> int:
+        """Number of state columns n."""
+        return len(self.state_names)
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of input columns l; 0 without inputs."""
+        return len(self.input_names)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of measured outputs, the first columns of the state."""
+        return len(self.output_names)
+
+    @abstractmethod
+    def _counts(self) -> Mapping[str, str]:
+        """Return how much there is, as it is shown."""
+
+    def _facts(self) -> Mapping[str, str]:
+        """Return what there is to say, in order."""
+        named = {"states": shorten(self.state_names), "inputs": shorten(self.signals.acting) or "none"}
+        if not self.embedding.trivial:
+            named["outputs"] = shorten(self.output_names)
+        return {**self._counts(), **named, "dt": f"{self.dt:g}"}
 
 
 def complete_names(names: str | Sequence[str] | None, columns: int, what: str, prefix: str) -> tuple[str, ...]:
@@ -170,7 +190,7 @@ def complete_names(names: str | Sequence[str] | None, columns: int, what: str, p
     return given
 
 
-def _said(value: object) -> str:
+def _listed(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {item}" for name, item in value.items())
     return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)

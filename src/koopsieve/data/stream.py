@@ -14,21 +14,19 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
-from koopsieve.data.reading.reading import Reading
-from koopsieve.data.reading.tables import Columns
-from koopsieve.data.recorded import Recorded
-from koopsieve.data.signals import Signals, check_dt, complete_names
-from koopsieve.data.streaming.arrays import Arrays, sliceable
+from koopsieve.data.signals import Dataset, Signals, complete_names
 from koopsieve.data.streaming.blocks import Origin, Piece, Readable
-from koopsieve.data.streaming.changed import Changed, Check, Embed
-from koopsieve.data.streaming.chunks import Chunks, as_chunk
+from koopsieve.data.streaming.changes import ChangedOrigin, Check, Embed
+from koopsieve.data.streaming.origins import ArraySegment, ChunkSegment, SegmentOrigin, as_chunk, sliceable
+from koopsieve.data.streaming.tables import dask_tables, parquet_tables
 from koopsieve.data.trajectories import Trajectories
+from koopsieve.io.reading.columns import Columns, Reading, check_dt
 
 BLOCK_ROWS = 16_384  # read at a time while a dictionary is fitted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stream(Recorded):
+class Stream(Dataset):
     """Episodes of states and inputs that are read when needed and never all at once.
 
     Parameters
@@ -47,8 +45,8 @@ class Stream(Recorded):
         """Return the data as a stream; what is in memory is not copied."""
         if isinstance(data, Stream):
             return data
-        places = [(source.label, source.first_row or 0) for source in data.provenance.sources]
-        return cls(Arrays.whole(data.states, data.inputs, places), data.signals)
+        rows = [one.samples(len(x)) for one, x in zip(data.provenance.sources, data.states, strict=True)]
+        return cls(SegmentOrigin.of(ArraySegment.whole(data.states, data.inputs, rows)), data.signals)
 
     @classmethod
     def from_arrays(
@@ -85,7 +83,7 @@ class Stream(Recorded):
         _check_shapes([tuple(a.shape) for a in x], [tuple(a.shape) for a in u])
         names = complete_names(state_names, x[0].shape[1], "state", "x")
         given = complete_names(input_names, u[0].shape[1], "input", "u")
-        return cls._checked(Arrays.whole(x, u), Signals(names, given, dt))
+        return cls._checked(SegmentOrigin.of(ArraySegment.whole(x, u)), Signals(names, given, dt))
 
     @classmethod
     def from_parquet(
@@ -119,12 +117,10 @@ class Stream(Recorded):
             If a file lacks a column or differs from the first, or an episode's rows are not in order. To know that,
             the `episode` and `time` columns are read once, here; samples are checked while they are read.
         """
-        from koopsieve.data.streaming.parquet import parquet_tables
-
-        columns = Columns.named(states, inputs, episode, time)
+        columns = Columns.named(states, inputs, Reading(episode, time))
         check_dt(1.0 if dt is None else dt)
         origin = parquet_tables(files, columns, dt)
-        signals = Signals(columns.states, columns.inputs, origin.dt, reading=Reading(episode, time))
+        signals = Signals(columns.states, columns.inputs, origin.dt or 1.0, reading=columns.reading)
         return cls._checked(origin, signals)
 
     @classmethod
@@ -142,9 +138,7 @@ class Stream(Recorded):
 
         Order is checked while the frame is read, in every part of it that one worker reads.
         """
-        from koopsieve.data.streaming.parquet import dask_tables
-
-        columns = Columns.named(states, inputs, episode, time)
+        columns = Columns.named(states, inputs, Reading(episode, time))
         signals = Signals(columns.states, columns.inputs, dt)
         return cls._checked(dask_tables(frame, columns, dt), signals)
 
@@ -192,12 +186,12 @@ class Stream(Recorded):
         _, x, u = as_chunk(first)
         names = complete_names(state_names, x.shape[1], "state", "x")
         given = complete_names(input_names, u.shape[1], "input", "u")
-        return cls._checked(Chunks(again), Signals(names, given, dt))
+        return cls._checked(SegmentOrigin.of([ChunkSegment(again)]), Signals(names, given, dt))
 
     @classmethod
     def _checked(cls, origin: Origin, signals: Signals) -> Stream:
         """Return the stream of an origin whose samples are checked while they are read."""
-        return cls(Changed(origin, Check(signals.outputs, signals.inputs)), signals)
+        return cls(ChangedOrigin(origin, Check(signals.outputs, signals.inputs)), signals)
 
     @property
     def n_samples(self) -> int | None:
@@ -206,7 +200,9 @@ class Stream(Recorded):
 
     def embedded(self, embedding: Embedding) -> Stream:
         """Return the stream with delays; use `embed_delays`, which checks."""
-        return replace(self, origin=Changed(self.origin, Embed(embedding)), signals=self.signals.embedded(embedding))
+        return replace(
+            self, origin=ChangedOrigin(self.origin, Embed(embedding)), signals=self.signals.embedded(embedding)
+        )
 
     def state_blocks(self) -> Iterator[FloatArray]:
         """Yield all states, block by block."""

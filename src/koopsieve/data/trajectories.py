@@ -14,24 +14,34 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data.checks import check_form, warn_of_oddities
-from koopsieve.data.episodes import Episode, check_alike, episodes_from_arrays
-from koopsieve.data.parts import between, check_fraction, cut_between, cut_within, positions
+from koopsieve.data.episodes import (
+    Episode,
+    between,
+    check_alike,
+    check_form,
+    check_fraction,
+    cut_between,
+    cut_within,
+    episodes_from_arrays,
+    episodes_from_tables,
+    positions,
+    warn_of_oddities,
+)
 from koopsieve.data.provenance import Provenance
-from koopsieve.data.reading.files import AnyPath, tables_from_files
-from koopsieve.data.reading.frames import tables_from_frames
-from koopsieve.data.reading.reading import Reading
-from koopsieve.data.reading.tables import Columns, Loaded, episodes_from_tables
-from koopsieve.data.recorded import Recorded
-from koopsieve.data.repair.repair import Repair, repaired
-from koopsieve.data.signals import Signals, check_dt, check_names, complete_names
+from koopsieve.data.repair import repaired
+from koopsieve.data.signals import Dataset, Signals, complete_names
+from koopsieve.io.reading.columns import Columns, Reading, check_dt, check_names
+from koopsieve.io.reading.files import AnyPath, tables_from_files
+from koopsieve.io.reading.frames import tables_from_frames
+from koopsieve.io.reading.table import Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectories(Recorded):
+class Trajectories(Dataset):
     """One or many episodes of states and inputs; no transition crosses from one episode to the next.
 
     Build it with `from_arrays`, `from_frame` or `from_file`, which check the samples; the constructor checks the form.
+    If anything cannot be used they raise `KoopsieveError`, whose message says where and what to do.
 
     Parameters
     ----------
@@ -69,6 +79,8 @@ class Trajectories(Recorded):
     ) -> Trajectories:
         """Build from an array, or from a list of arrays with one per episode.
 
+        Arrays that already are float64 and C-contiguous are not copied, so do not write to them afterwards.
+
         Parameters
         ----------
         states : array of shape (T, n), or list of them
@@ -82,19 +94,8 @@ class Trajectories(Recorded):
         gaps, max_gap
             What to do with missing samples (NaN, masked): as in `from_frame`.
 
-        Returns
-        -------
-        Trajectories
-            Arrays that already are float64 and C-contiguous are not copied, so do not write to them afterwards.
-
-        Raises
-        ------
-        KoopsieveError
-            If anything cannot be used; the message says where and what to do.
-
         Examples
         --------
-        >>> import numpy as np
         >>> x = np.arange(10.0).reshape(5, 2)
         >>> Trajectories.from_arrays([x, x[:3]], [x[:, :1], x[:3, :1]], dt=0.1)
         Trajectories(episodes 2, samples 8, states x1, x2, inputs u1, dt 0.1)
@@ -106,7 +107,7 @@ class Trajectories(Recorded):
             complete_names(input_names, episodes[0].inputs.shape[1], "input", "u"),
         )
         check_dt(dt)
-        return cls._from_episodes(episodes, named, dt, Repair(gaps, max_gap))
+        return cls._from_episodes(episodes, named, dt, Reading(gaps=gaps, max_gap=max_gap))
 
     @classmethod
     def from_frame(
@@ -139,21 +140,16 @@ class Trajectories(Recorded):
         dt : float, optional
             Sample time; by default the median step of `time` (seconds for dates), or 1.
         gaps : {"raise", "split", "interpolate"}
-            What to do with missing samples: refuse them, cut the episode there, or fill in holes of up to `max_gap`
+            What to do with missing samples: refuse them, cut the episode there, or fill in gaps of up to `max_gap`
             samples (outputs interpolated, inputs held) and cut at the others.
         max_gap : int, optional
-            The longest hole to fill in.
+            The longest gap to fill in.
         resample : float, optional
-            Put the samples on an even clock with this step: for times that jitter, and for columns of several rates,
-            of which the slower ones are missing in most rows. Outputs are interpolated, inputs held.
-
-        Raises
-        ------
-        KoopsieveError
-            If anything cannot be used; the message says where and what to do.
+            Put the samples on an even time grid with this step: for times that jitter, and for columns of several
+            rates, of which the slower ones are missing in most rows. Outputs are interpolated, inputs held.
         """
-        loaded = tables_from_frames(frame, Columns.named(states, inputs, episode, time))
-        return cls._from_tables(loaded, dt, Repair(gaps, max_gap, resample))
+        reading = Reading(episode, time, gaps, max_gap, resample)
+        return cls._from_tables(tables_from_frames(frame, Columns.named(states, inputs, reading)), dt)
 
     @classmethod
     def from_file(
@@ -168,11 +164,13 @@ class Trajectories(Recorded):
         gaps: str = "raise",
         max_gap: int | None = None,
         resample: float | None = None,
+        missing: str | Sequence[str] = (),
+        date_format: str | None = None,
     ) -> Trajectories:
-        """Build from a .csv, .parquet, .npz or .mat file, or from several; without `episode` each is one episode.
+        """Build from a .csv, .xlsx, .parquet, .npz or .mat file, or several; without `episode` each is one episode.
 
-        Of .csv files the separator, a decimal comma, lines before the names and a row of units are found out; what was
-        skipped is told. In .npz and .mat files states, inputs, episode and time are names of arrays: one of shape (T,)
+        Of text the separator, a decimal comma, lines before the names and a row of units are found out; a warning says
+        what was skipped. In .npz and .mat files states, inputs, episode and time are names of arrays: one of shape (T,)
         or (T, 1) called y is a column y, one of shape (T, k) is the columns y_1 … y_k, which may be named one by one.
         Inputs may have T or T-1 rows. Row vectors in .mat files count as columns.
 
@@ -182,21 +180,21 @@ class Trajectories(Recorded):
             Read whole; nothing is built if one of them cannot be used.
         states, inputs, episode, time, dt, gaps, max_gap, resample
             As in `from_frame`.
-
-        Raises
-        ------
-        KoopsieveError
-            If anything cannot be used; the message says where and what to do.
+        missing : str or sequence of str
+            Text that marks a missing value in .csv and .xlsx files, such as "-", beside the usual NA, nan and null.
+        date_format : str, optional
+            How dates in the column of times are written, as for `datetime.strptime`: "%d/%m/%Y %H:%M:%S". Not needed
+            for numbers, ISO 8601, 31.12.2024 10:00:00 and 2024/12/31 10:00:00.
         """
-        loaded = tables_from_files(path, Columns.named(states, inputs, episode, time))
-        return cls._from_tables(loaded, dt, Repair(gaps, max_gap, resample))
+        reading = Reading(episode, time, gaps, max_gap, resample, missing, date_format)  # type: ignore[arg-type]
+        return cls._from_tables(tables_from_files(path, Columns.named(states, inputs, reading)), dt)
 
     @classmethod
-    def _from_tables(cls, loaded: Sequence[Loaded], dt: float | None, repair: Repair) -> Trajectories:
-        notes = tuple(note for one in loaded for note in one.notes)
-        columns = loaded[0].columns
-        reading = Reading(columns.episode, columns.time, repair.gaps, repair.max_gap, repair.resample)
-        return cls._from_episodes(episodes_from_tables(loaded), columns.samples, dt, repair, notes, reading)
+    def _from_tables(cls, tables: Sequence[Table], dt: float | None) -> Trajectories:
+        columns, notes = tables[0].columns, tuple(note for table in tables for note in table.notes)
+        names = (columns.states, columns.inputs)
+        found = cls._from_episodes(episodes_from_tables(tables), names, dt, columns.reading, notes)
+        return replace(found, signals=replace(found.signals, reading=columns.reading))
 
     @classmethod
     def _from_episodes(
@@ -204,16 +202,15 @@ class Trajectories(Recorded):
         episodes: Sequence[Episode],
         names: tuple[tuple[str, ...], tuple[str, ...]],
         dt: float | None,
-        repair: Repair,
+        reading: Reading,
         notes: tuple[str, ...] = (),
-        reading: Reading | None = None,
     ) -> Trajectories:
         check_names(*names)
-        found = repaired(episodes, names, dt, repair, notes)
+        found = repaired(episodes, names, dt, reading, notes)
         trajectories = cls(
             states=tuple(piece.states for piece in found.episodes),
             inputs=tuple(piece.inputs for piece in found.episodes),
-            signals=Signals(*names, found.dt, reading=reading),
+            signals=Signals(*names, found.dt),
             provenance=found.provenance,
         )
         warn_of_oddities(trajectories.states, trajectories.inputs, names)

@@ -1,10 +1,13 @@
-"""Stage two: the dictionary of observables, written as a sum of blocks and fitted once into a frozen map."""
+"""Stage two: the dictionary of observables, written as a sum of blocks and fitted into a frozen map."""
 
 from koopsieve.dictionary.custom import Function, Transformer
 from koopsieve.dictionary.dictionary import Dictionary
 from koopsieve.dictionary.kernels import PeriodicSquaredExponential, SquaredExponential
-from koopsieve.dictionary.observables import Block, Observables
+from koopsieve.dictionary.observables import Observables
+from koopsieve.dictionary.recipes import Block
 from koopsieve.dictionary.states import Constant, Inputs, Monomials, States
+from koopsieve.dictionary.term_map import TermMap
+from koopsieve.dictionary.text_terms import Terms
 from koopsieve.dictionary.waves import Fourier, RandomFourier
 
 __all__ = [
@@ -20,5 +23,7 @@ __all__ = [
     "RandomFourier",
     "SquaredExponential",
     "States",
+    "TermMap",
+    "Terms",
     "Transformer",
 ]

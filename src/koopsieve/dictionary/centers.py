@@ -9,20 +9,20 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, magnitude, real_array, whole_number
 from koopsieve.dictionary.observables import frozen
-from koopsieve.dictionary.points import Points
+from koopsieve.dictionary.recipes import Domain
 
-_MAX_ROWS = 20_000  # k-means looks at all of so many samples; of more, at this many at a time
+_MAX_ROWS = 20_000  # k-means takes up to this many samples at once, and more in batches of this size
 
 
-def coordinate_scale(points: Points, standardize: bool) -> FloatArray:
+def coordinate_scale(domain: Domain, standardize: bool) -> FloatArray:
     """Return what to divide the coordinates by: their standard deviations (one for a constant), or ones."""
-    n = len(points.names)
+    n = len(domain.names)
     if not standardize:
         return frozen(np.ones(n))
     rows, mean, squares, unit = 0, np.zeros(n), np.zeros(n), np.ones(n)
-    for points_here in points.blocks():  # pairwise merging of moments, which loses no digits to a large mean
-        unit = unit if rows else magnitude(points_here)
-        x = points_here / unit
+    for block in domain.blocks():  # pairwise merging of moments, which loses no digits to a large mean
+        unit = unit if rows else magnitude(block)
+        x = block / unit
         here, rows = x.mean(axis=0), rows + len(x)
         squares += ((x - here) ** 2).sum(axis=0) + (here - mean) ** 2 * len(x) * (rows - len(x)) / rows
         mean += (here - mean) * len(x) / rows
@@ -30,10 +30,10 @@ def coordinate_scale(points: Points, standardize: bool) -> FloatArray:
     return frozen(np.where(deviation > 0, deviation, 1.0))
 
 
-def draw_rows(points: Points, count: int, rng: np.random.Generator) -> FloatArray:
+def draw_rows(domain: Domain, count: int, rng: np.random.Generator) -> FloatArray:
     """Return `count` points drawn without replacement, in order, by one pass; all of them if there are no more."""
-    keys, rows = np.empty(0), np.empty((0, len(points.names)))
-    for x in points.blocks():
+    keys, rows = np.empty(0), np.empty((0, len(domain.names)))
+    for x in domain.blocks():
         keys, rows = np.concatenate([keys, rng.random(len(x))]), np.concatenate([rows, x])
         if len(rows) > count:
             kept = np.sort(np.argpartition(keys, count)[:count])
@@ -41,7 +41,7 @@ def draw_rows(points: Points, count: int, rng: np.random.Generator) -> FloatArra
     return rows
 
 
-def find_centers(centers: int | ArrayLike, points: Points, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
+def find_centers(centers: int | ArrayLike, domain: Domain, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return the given centres in units of `scale`, or find that many by k-means.
 
     Raises
@@ -49,22 +49,22 @@ def find_centers(centers: int | ArrayLike, points: Points, scale: FloatArray, rn
     KoopsieveError
         If there are fewer distinct samples than centres, or the centres have the wrong number of columns.
     """
-    n = len(points.names)
+    n = len(domain.names)
     if np.ndim(centers) == 0:
-        return frozen(_cluster(whole_number("centers", centers, 1), points, scale, rng))
+        return frozen(_cluster(whole_number("centers", centers, 1), domain, scale, rng))
     given = real_array("centers", centers)
     if given.ndim != 2 or given.shape[1] != n or not len(given) or not np.isfinite(given).all():
         raise KoopsieveError(f"centers must be finite, one row per centre. Expected (k, {n}), got {given.shape}.")
     return frozen(given / scale)
 
 
-def _cluster(count: int, points: Points, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _cluster(count: int, domain: Domain, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
     if count < 1:
         raise KoopsieveError(f"centers must be at least one. Got {count}.")
-    rows = draw_rows(points, _MAX_ROWS, rng.spawn(1)[0]) / scale  # leaves the seed of k-means alone
+    rows = draw_rows(domain, _MAX_ROWS, rng.spawn(1)[0]) / scale  # leaves the seed of k-means alone
     distinct = len(np.unique(rows, axis=0))
     if distinct < count:
         raise KoopsieveError(f"k-means needs as many distinct samples as centers. Asked for {count}, found {distinct}.")
@@ -73,21 +73,21 @@ def _cluster(count: int, points: Points, scale: FloatArray, rng: np.random.Gener
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # what it warns of is refused below
         found: FloatArray = means.fit(rows / unit).cluster_centers_ * unit
-    told_apart = len(np.unique(found, axis=0))
-    if told_apart < count:
+    different = len(np.unique(found, axis=0))
+    if different < count:
         raise KoopsieveError(
-            f"k-means found only {told_apart} different centers of {count}: some samples are so large that the others "
+            f"k-means found only {different} different centers of {count}: some samples are so large that the others "
             "look alike beside them. Look for samples that are far too large, or pass standardize=True."
         )
-    return found if len(rows) < _MAX_ROWS else _refine(found, points, scale)
+    return found if len(rows) < _MAX_ROWS else _refine(found, domain, scale)
 
 
-def _refine(centers: FloatArray, points: Points, scale: FloatArray) -> FloatArray:
+def _refine(centers: FloatArray, domain: Domain, scale: FloatArray) -> FloatArray:
     """Move centres found in a sample to where all data want them, by one pass of mini-batch k-means."""
     from sklearn.cluster import MiniBatchKMeans
 
     batches = MiniBatchKMeans(len(centers), init=centers, n_init=1, random_state=0, reassignment_ratio=0.0)
-    for block in points.blocks():
+    for block in domain.blocks():
         for first in range(0, len(block), _MAX_ROWS):
             batches.partial_fit(block[first : first + _MAX_ROWS] / scale)
     found: FloatArray = batches.cluster_centers_

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples
-from koopsieve.dictionary.points import STATES, Points
+from koopsieve.dictionary.observables import Observables
+from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
 _STEP = np.cbrt(np.finfo(float).eps)  # of a central difference, relative to the size of the coordinate
 
@@ -51,6 +51,26 @@ class Calls(Observables):
             gradient[:, :, j] = (self(points + step) - self(points - step)) / (2 * step[:, j, None])
         return gradient
 
+    def expression(self, column: int, point: Sequence[Any]) -> Any:
+        """Refuse: Python code has no expression."""
+        raise KoopsieveError(f"{self.names[column]} is computed by {self.described()}, which has no formula.")
+
+    def fits(self, width: int) -> bool:
+        """Refuse: it cannot come out of a file."""
+        return False
+
+    def code(self) -> Iterator[Observables]:
+        """Yield this family."""
+        yield self
+
+    def described(self) -> str:
+        """Return the block as a user knows it: a Function with its callable, a Transformer with its class."""
+        owner = getattr(self.function, "__self__", None)
+        if owner is not None:
+            return f"the Python code of Transformer({type(owner).__name__})"
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"the Python code of Function({name})"
+
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the columns."""
         return replace(self, names=self.picked_names(columns), columns=self.columns[columns])
@@ -70,7 +90,7 @@ class Function(Block):
         Takes the same states, returns the derivatives (samples, k, n). Left out, the multi-step fit takes central
         differences, which call the function 2n times.
     of : {"states", "states and inputs"}
-        With the second the function is given states and inputs side by side, and its columns are drives.
+        With the second the function is given states and inputs side by side, and its columns are input terms.
 
     Examples
     --------
@@ -87,16 +107,16 @@ class Function(Block):
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Call the function once on a few rows to see that it fits its names."""
-        points = Points(samples, self.of)
+        domain = Domain(samples, self.of)
         names = tuple(str(name) for name in self.names)
-        few = next(points.blocks())[:3]
+        few = next(domain.blocks())[:3]
         values = _as_columns(self.function(few), len(few), names)
         if values.shape[1] != len(names):
             raise KoopsieveError(
                 f"Function must return one column per name. Expected {len(names)} ({', '.join(names[:4])}), "
                 f"got {values.shape[1]}."
             )
-        return points.fitted(Calls(names, self.function, np.arange(len(names)), self.gradient))
+        return domain.fitted(Calls(names, self.function, np.arange(len(names)), self.gradient))
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,14 +141,14 @@ class Transformer(Block):
         """Fit a clone."""
         from sklearn.base import clone
 
-        points = Points(samples, self.of)
-        fitted = clone(self.transformer, safe=False).fit(np.concatenate(list(points.blocks())))
-        few = next(points.blocks())[:3]
+        domain = Domain(samples, self.of)
+        fitted = clone(self.transformer, safe=False).fit(np.concatenate(list(domain.blocks())))
+        few = next(domain.blocks())[:3]
         values = _as_columns(fitted.transform(few), len(few), (type(fitted).__name__,))
-        names = self._names(fitted, points.names, values.shape[1])
+        names = self._names(fitted, domain.names, values.shape[1])
         if len(names) != values.shape[1]:
             raise KoopsieveError(f"names must be one per column. Expected {values.shape[1]}, got {len(names)}.")
-        return points.fitted(Calls(names, fitted.transform, np.arange(len(names))))
+        return domain.fitted(Calls(names, fitted.transform, np.arange(len(names))))
 
     def _names(self, fitted: Any, state_names: tuple[str, ...], columns: int) -> tuple[str, ...]:
         if self.names is not None:

@@ -1,4 +1,4 @@
-"""The fitted dictionary: observables φ(x) and drives ψ(x, u), each an ordered concatenation of families (Section 2)."""
+"""The fitted dictionary: observables φ(x) and input terms ψ(x, u), ordered families of each (Section 2)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from koopsieve._archive import read_archive, write_archive
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices, real_array
 from koopsieve.data.signals import Signals
-from koopsieve.dictionary.observables import Block, Observables, Samples
-from koopsieve.dictionary.parts import array_names, from_parts, to_parts
+from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.products import Pairs
+from koopsieve.dictionary.recipes import Block, Samples
+from koopsieve.dictionary.registry import array_names, from_parts, to_parts
 from koopsieve.dictionary.states import Coordinates, Inputs, Ones
 
 KIND = "koopsieve dictionary"
@@ -27,7 +28,7 @@ VERSION = 2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dictionary(Shown):
-    """A frozen, memoryless map from states (samples, n) to observables (samples, L), and to drives with the inputs.
+    """A frozen, memoryless map from states (samples, n) to observables (samples, L), and with inputs to input terms.
 
     Parameters
     ----------
@@ -35,13 +36,13 @@ class Dictionary(Shown):
         Functions φ(x) of the state, in the order of the columns.
     signals : Signals
         What it was fitted to: names, sample time, delays.
-    drive_families : tuple of Observables
+    input_families : tuple of Observables
         Functions ψ(x, u) that see the input acting in the step; the inputs themselves, unless a block says more.
     """
 
     families: tuple[Observables, ...]
     signals: Signals
-    drive_families: tuple[Observables, ...] = ()
+    input_families: tuple[Observables, ...] = ()
 
     def __post_init__(self) -> None:
         twice = [name for name, count in Counter(self.regressors).items() if count > 1]
@@ -53,14 +54,14 @@ class Dictionary(Shown):
 
     @classmethod
     def fitted(cls, recipes: Sequence[Block], samples: Samples, rng: np.random.Generator) -> Dictionary:
-        """Fit the blocks in order; without a block that sees the inputs, the inputs themselves are the drives."""
+        """Fit the blocks in order; without a block that sees the inputs, the inputs themselves are the input terms."""
         found = [recipe.fit_block(samples, rng) for recipe in recipes]
         observables = tuple(one.observables for one in found if one.observables is not None and one.observables.size)
-        drives = tuple(one.drives for one in found if one.drives is not None and one.drives.size)
-        if not drives and samples.signals.inputs:
-            plain = Inputs().fit_block(samples, rng).drives
-            drives = () if plain is None else (plain,)
-        return cls(observables, samples.signals, drives)
+        input_terms = tuple(one.input_terms for one in found if one.input_terms is not None and one.input_terms.size)
+        if not input_terms and samples.signals.inputs:
+            plain = Inputs().fit_block(samples, rng).input_terms
+            input_terms = () if plain is None else (plain,)
+        return cls(observables, samples.signals, input_terms)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -68,14 +69,14 @@ class Dictionary(Shown):
         return tuple(name for family in self.families for name in family.names)
 
     @cached_property
-    def drive_names(self) -> tuple[str, ...]:
-        """Names of the drives."""
-        return tuple(name for family in self.drive_families for name in family.names)
+    def input_term_names(self) -> tuple[str, ...]:
+        """Names of the input terms."""
+        return tuple(name for family in self.input_families for name in family.names)
 
     @cached_property
     def regressors(self) -> tuple[str, ...]:
-        """Names of observables and drives together: the columns of the regressions."""
-        return self.names + self.drive_names
+        """Names of observables and input terms together: the columns of the regressions."""
+        return self.names + self.input_term_names
 
     @property
     def size(self) -> int:
@@ -103,15 +104,21 @@ class Dictionary(Shown):
 
     @property
     def linear_in_inputs(self) -> bool:
-        """True if the drives are the inputs themselves, all of them and nothing else."""
-        plain = all(isinstance(family, Coordinates) for family in self.drive_families)
-        return plain and self.drive_names == self.signals.acting
+        """True if the input terms are the inputs themselves, all of them and nothing else."""
+        plain = all(isinstance(family, Coordinates) for family in self.input_families)
+        return plain and self.input_term_names == self.signals.acting
 
     @cached_property
     def varying(self) -> IndexArray:
         """Indices of the observables that are not the constant one."""
         flags = [not isinstance(family, Ones) for family in self.families for _ in range(family.size)]
         return np.flatnonzero(np.array(flags, dtype=bool))
+
+    @property
+    def constant(self) -> str | None:
+        """Name of the constant observable; None if there is none."""
+        others = set(range(self.size)) - set(self.varying.tolist())
+        return self.names[min(others)] if others else None
 
     def __call__(self, states: ArrayLike) -> FloatArray:
         """Lift states (samples, n), or one state (n,), to observables (samples, L) or (L,).
@@ -134,38 +141,38 @@ class Dictionary(Shown):
         """Write the observables of checked states (samples, n) into `out` (samples, L)."""
         _evaluate(self.families, states, out)
 
-    def drive(self, states: FloatArray, inputs: FloatArray, out: FloatArray) -> None:
-        """Write the drives of states (samples, n) and acting inputs (samples, l) into `out` (samples, drives)."""
+    def evaluate_input_terms(self, states: FloatArray, inputs: FloatArray, out: FloatArray) -> None:
+        """Write the input terms of states (samples, n) and acting inputs (samples, l) into `out`, a column each."""
         if self.linear_in_inputs:
             out[:] = inputs
         else:
-            _evaluate(self.drive_families, np.concatenate([states, inputs], axis=1), out)
+            _evaluate(self.input_families, np.concatenate([states, inputs], axis=1), out)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
-        """Return observables and drives at points (x, u), shape (samples, L + drives)."""
+        """Return observables and input terms at points (x, u), shape (samples, L + input terms)."""
         n = len(self.state_names)
         out = np.empty((len(points), len(self.regressors)), order="F")
         _evaluate(self.families, points[:, :n], out[:, : self.size])
-        _evaluate(self.drive_families, points, out[:, self.size :])
+        _evaluate(self.input_families, points, out[:, self.size :])
         return out
 
     def gradient(self, points: FloatArray) -> FloatArray:
-        """Return the derivatives of observables and drives at points (x, u), shape (samples, L + drives, n + l)."""
+        """Return the derivatives of all regressors at points (x, u), shape (samples, regressors, n + l)."""
         n = len(self.state_names)
         gradient = np.zeros((len(points), len(self.regressors), points.shape[1]))
         for family, first in zip(self.families, _offsets(self.families), strict=False):
             gradient[:, first : first + family.size, :n] = family.gradient(points[:, :n])
-        for family, first in zip(self.drive_families, self.size + _offsets(self.drive_families), strict=False):
+        for family, first in zip(self.input_families, self.size + _offsets(self.input_families), strict=False):
             gradient[:, first : first + family.size] = family.gradient(points)
         return gradient
 
     def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the derivatives of weighted sums of observables and drives at points (x, u).
+        """Return the derivatives of weighted sums of observables and input terms at points (x, u).
 
         Parameters
         ----------
         points : array, shape (samples, n + l)
-        weights : array, shape (sums, L + drives)
+        weights : array, shape (sums, L + input terms)
 
         Returns
         -------
@@ -173,23 +180,24 @@ class Dictionary(Shown):
         """
         n, first = len(self.state_names), 0
         slope = np.zeros((len(points), len(weights), points.shape[1]))
-        for family, width in (*((f, n) for f in self.families), *((f, points.shape[1]) for f in self.drive_families)):
+        for family, width in (*((f, n) for f in self.families), *((f, points.shape[1]) for f in self.input_families)):
             slope[:, :, :width] += family.slope_of_sums(points[:, :width], weights[:, first : first + family.size])
             first += family.size
         return slope
 
-    def select(self, retained: ArrayLike, drives: ArrayLike | None = None) -> Dictionary:
-        """Return the dictionary cut to the given observables, and drives if they are given; both keep their order."""
+    def select(self, retained: ArrayLike, input_terms: ArrayLike | None = None) -> Dictionary:
+        """Return the dictionary cut to the given observables, and input terms if given; both keep their order."""
         families = _selected(self.families, increasing_indices("retained", retained, self.size))
-        if drives is None:
+        if input_terms is None:
             return replace(self, families=families)
-        kept = increasing_indices("drives", drives, len(self.drive_names))
-        return replace(self, families=families, drive_families=_selected(self.drive_families, kept))
+        kept = increasing_indices("input_terms", input_terms, len(self.input_term_names))
+        return replace(self, families=families, input_families=_selected(self.input_families, kept))
 
     def bilinear(self) -> Dictionary:
-        """Return the same observables with the drives of the bilinear form: u_j, then u_j·φ_i for every `varying` one.
+        """Return the same observables with the input terms of the bilinear form.
 
-        The product with the constant is left out: it would be the input once more.
+        These are u_j, then u_j·φ_i for every `varying` observable. The product with the constant is left out: it would
+        be the input once more.
         """
         acting = self._inputs()
         if acting is None:
@@ -197,15 +205,15 @@ class Dictionary(Shown):
         widths = (len(self.state_names) + len(self.signals.acting), len(self.state_names))
         single = [acting.select(np.array([j])) for j in range(acting.size)]
         products = tuple(Pairs.of(one, family, widths) for one in single for family in self._varying_families())
-        return replace(self, drive_families=(acting, *products))
+        return replace(self, input_families=(acting, *products))
 
     def _varying_families(self) -> list[Observables]:
         return [family for family in self.families if not isinstance(family, Ones)]
 
     def linear(self) -> Dictionary:
-        """Return the same observables with the inputs themselves as drives."""
+        """Return the same observables with the inputs themselves as input terms."""
         acting = self._inputs()
-        return self if acting is None else replace(self, drive_families=(acting,))
+        return self if acting is None else replace(self, input_families=(acting,))
 
     def _inputs(self) -> Coordinates | None:
         names = self.signals.acting
@@ -220,8 +228,8 @@ class Dictionary(Shown):
             If a family holds code (a user's function or transformer), which a safe file cannot.
         """
         config, arrays = to_parts(self.families)
-        drives, more = to_parts(self.drive_families, "drive.")
-        return {"families": config, "drives": drives, "signals": self.signals.to_dict()}, {**arrays, **more}
+        input_terms, more = to_parts(self.input_families, "drive.")
+        return {"families": config, "drives": input_terms, "signals": self.signals.to_dict()}, {**arrays, **more}
 
     @classmethod
     def from_parts(cls, config: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> Dictionary:
@@ -266,8 +274,11 @@ class Dictionary(Shown):
         return read_archive(path, KIND, VERSION, lambda header, arrays: cls.from_parts(header["dictionary"], arrays))
 
     def _facts(self) -> Facts:
-        drives = shorten(self.drive_names) or "none"
-        return {"observables": shorten(self.names), "drives": drives, "of states": shorten(self.state_names)}
+        return {
+            "observables": shorten(self.names),
+            "input terms": shorten(self.input_term_names) or "none",
+            "of states": shorten(self.state_names),
+        }
 
 
 def _offsets(families: Sequence[Observables]) -> IndexArray:

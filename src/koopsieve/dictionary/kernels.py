@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers
 from koopsieve.dictionary.centers import coordinate_scale, find_centers, median_coefficient
-from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples, frozen
-from koopsieve.dictionary.points import STATES, Points
+from koopsieve.dictionary.observables import Observables, frozen, indices_below
+from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
 _NUMBERS_AT_A_TIME = 32_768  # numbers that are worked on at a time: a quarter of a megabyte
 
@@ -77,6 +77,31 @@ class Kernels(Observables):
         slope: FloatArray = (values @ pull.T)[:, :, None] * (points / self.scale - middle)[:, None] - moved
         return slope / self.scale
 
+    def expression(self, column: int, point: Sequence[Any]) -> Any:
+        """Return exp(−Σ_d c/scale_d²·(x_d − z_d)²), the centre z in the units of the data."""
+        from sympy import Add, exp
+
+        steep = (self.coefficient[column] / self.scale / self.scale).tolist()
+        squares = (-w * (x - z) ** 2 for w, x, z in zip(steep, point, self._center(column), strict=False))
+        return exp(Add(*squares), evaluate=False)  # there is nothing to simplify, and looking for it takes long
+
+    def _center(self, column: int) -> list[float]:
+        """Return the centre of one kernel in the units of the data."""
+        center: list[float] = (self.centers[self.center[column]] * self.scale).tolist()
+        return center
+
+    def fits(self, width: int) -> bool:
+        """Tell whether there is a centre and a coefficient per name."""
+        size, centers = self.size, self.centers
+        shaped = centers.ndim == 2 and centers.shape[1:] == self.scale.shape == (width,)
+        inside = shaped and indices_below(self.center, (size,), len(centers))
+        return inside and self.coefficient.shape == (size,) and bool((self.scale > 0).all())
+
+    def span(self) -> FloatArray:
+        """Return the range of the centres."""
+        centers = self.centers * self.scale
+        return np.stack([centers.min(axis=0), centers.max(axis=0)])
+
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the kernels, and only the centres they use."""
         used, center = np.unique(self.center[columns], return_inverse=True)
@@ -116,6 +141,19 @@ class PeriodicKernels(Kernels):
         """Return the weighted sums of the gradient."""
         return weights @ self.gradient(points)
 
+    def expression(self, column: int, point: Sequence[Any]) -> Any:
+        """Return exp(−c·Σ_d sin(πf/scale_d·(x_d − z_d))²), the centre z in the units of the data."""
+        from sympy import Add, exp, sin
+
+        turn = (np.pi * self.frequency[column] / self.scale).tolist()
+        c, center = float(self.coefficient[column]), self._center(column)
+        angles = [a * (x - z) for a, x, z in zip(turn, point, center, strict=False)]
+        return exp(Add(*(-c * sin(angle, evaluate=False) ** 2 for angle in angles)), evaluate=False)
+
+    def fits(self, width: int) -> bool:
+        """Tell whether there is a frequency per name too."""
+        return super().fits(width) and self.frequency.shape == (self.size,)
+
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the kernels."""
         return replace(super().select(columns), frequency=self.frequency[columns])
@@ -137,7 +175,7 @@ class SquaredExponential(Block):
     label : str
         What the centres are called in names; give two blocks of kernels different labels.
     of : {"states", "states and inputs"}
-        With the second the kernels see the present input too, and are drives.
+        With the second the kernels see the present input too, and are input terms.
 
     Examples
     --------
@@ -163,14 +201,14 @@ class SquaredExponential(Block):
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Find the centres and, if none were given, a coefficient."""
-        points = Points(samples, self.of)
-        scale = coordinate_scale(points, self.standardize)
-        centers = find_centers(self.centers, points, scale, rng)
+        domain = Domain(samples, self.of)
+        scale = coordinate_scale(domain, self.standardize)
+        centers = find_centers(self.centers, domain, scale, rng)
         values = median_coefficient(centers) if self.coefficients is None else frozen(self.coefficients)
-        x = points.symbol
+        x = domain.symbol
         names = tuple(f"exp(-{c:.4g}|{x}-{self.label}{i + 1}|^2)" for c in values for i in range(len(centers)))
         center = np.tile(np.arange(len(centers)), len(values))
-        return points.fitted(Kernels(names, centers, scale, center, frozen(np.repeat(values, len(centers)))))
+        return domain.fitted(Kernels(names, centers, scale, center, frozen(np.repeat(values, len(centers)))))
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,14 +237,14 @@ class PeriodicSquaredExponential(Block):
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Find the centres."""
-        points = Points(samples, self.of)
-        scale = coordinate_scale(points, self.standardize)
-        centers = find_centers(self.centers, points, scale, rng)
+        domain = Domain(samples, self.of)
+        scale = coordinate_scale(domain, self.standardize)
+        centers = find_centers(self.centers, domain, scale, rng)
         grid = [(c, f, i) for c in self.coefficients for f in self.frequencies for i in range(len(centers))]
-        x = points.symbol
+        x = domain.symbol
         names = tuple(f"exp(-{c:.4g}|sin {f:.4g}pi({x}-{self.label}{i + 1})|^2)" for c, f, i in grid)
         coefficient, frequency, center = zip(*grid, strict=True)
-        return points.fitted(
+        return domain.fitted(
             PeriodicKernels(
                 names, centers, scale, np.array(center, dtype=np.intp), frozen(coefficient), frozen(frequency)
             )

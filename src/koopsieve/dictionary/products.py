@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples
+from koopsieve.dictionary.observables import Observables, indices_below
+from koopsieve.dictionary.recipes import Block, Fitted, Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +21,7 @@ class Pairs(Observables):
     ----------
     left, right : Observables
     widths : array of int, shape (2,)
-        How many coordinates of the point each family takes: functions of the state take fewer than drives.
+        How many coordinates of the point each family takes: functions of the state take fewer than input terms.
     first, second : array of int, shape (size,)
         Which function of each family a column multiplies.
     """
@@ -54,6 +56,22 @@ class Pairs(Observables):
         left, right = self.widths
         return self.left(points[:, :left])[:, self.first], self.right(points[:, :right])[:, self.second]
 
+    def expression(self, column: int, point: Sequence[Any]) -> Any:
+        """Return the product of the factors' expressions."""
+        left, right = int(self.first[column]), int(self.second[column])
+        return self.left.expression(left, point) * self.right.expression(right, point)
+
+    def fits(self, width: int) -> bool:
+        """Tell whether there are two factors per name."""
+        factors = ((self.first, self.left.size), (self.second, self.right.size))
+        inside = all(indices_below(index, (self.size,), count) for index, count in factors)
+        return inside and indices_below(self.widths, (2,), width + 1)
+
+    def code(self) -> Iterator[Observables]:
+        """Yield those of both factors."""
+        yield from self.left.code()
+        yield from self.right.code()
+
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the products, and only the factors they use."""
         used_left, first = np.unique(self.first[columns], return_inverse=True)
@@ -77,7 +95,7 @@ class Times(Block):
     >>> from koopsieve.data import Trajectories
     >>> from koopsieve.dictionary import Inputs, States
     >>> data = Trajectories.from_arrays([[1.0, 2.0], [3.0, 4.0], [5.0, 5.0]], [[1.0], [2.0]])
-    >>> (States() + Inputs() * States()).fit(data).drive_names
+    >>> (States() + Inputs() * States()).fit(data).input_term_names
     ('u1 x1', 'u1 x2')
     """
 
@@ -85,25 +103,25 @@ class Times(Block):
     right: Block
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
-        """Fit both factors and multiply; a product with a drive is a drive."""
-        left, left_drives = _only_family(self.left.fit_block(samples, rng))
-        right, right_drives = _only_family(self.right.fit_block(samples, rng))
+        """Fit both factors and multiply; a product with an input term is an input term."""
+        left, left_sees_input = _only_family(self.left.fit_block(samples, rng))
+        right, right_sees_input = _only_family(self.right.fit_block(samples, rng))
         states, both = len(samples.signals.state_names), len(samples.signals.state_names + samples.signals.acting)
-        family = Pairs.of(left, right, (both if left_drives else states, both if right_drives else states))
-        return Fitted(drives=family) if left_drives or right_drives else Fitted(observables=family)
+        family = Pairs.of(left, right, (both if left_sees_input else states, both if right_sees_input else states))
+        return Fitted(input_terms=family) if left_sees_input or right_sees_input else Fitted(observables=family)
 
     def __repr__(self) -> str:
         return f"{self.left!r} * {self.right!r}"
 
 
 def _only_family(fitted: Fitted) -> tuple[Observables, bool]:
-    """Return the one family of a fitted block, and whether it is one of drives."""
-    if fitted.observables is not None and fitted.drives is not None:
+    """Return the one family of a fitted block, and whether it sees the input."""
+    if fitted.observables is not None and fitted.input_terms is not None:
         raise KoopsieveError(
             "A factor of a product must be functions of the state, or functions that all see the input. "
             'Use of="states" for one factor, and Inputs() for the other.'
         )
-    family = fitted.observables if fitted.drives is None else fitted.drives
+    family = fitted.observables if fitted.input_terms is None else fitted.input_terms
     if family is None:
         raise KoopsieveError("A factor of a product has no functions at all. Leave the product out.")
-    return family, fitted.drives is not None
+    return family, fitted.input_terms is not None

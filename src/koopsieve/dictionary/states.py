@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
-from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples
-from koopsieve.dictionary.points import STATES, STATES_AND_INPUTS, Points
+from koopsieve.dictionary.observables import Observables, indices_below
+from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS, Block, Domain, Fitted, Samples
 
 MAX_DEGREE = 100
 MAX_MONOMIALS = 50_000  # their regression alone would take 20 GB
@@ -39,6 +39,14 @@ class Coordinates(Observables):
         """Return the weights, each where its coordinate stands."""
         slope = weights @ np.eye(points.shape[1])[self.columns]
         return np.broadcast_to(slope, (len(points), *slope.shape))
+
+    def expression(self, column: int, point: Sequence[Any]) -> Any:
+        """Return the coordinate's symbol."""
+        return point[self.columns[column]]
+
+    def fits(self, width: int) -> bool:
+        """Tell whether every column is a coordinate."""
+        return indices_below(self.columns, (self.size,), width)
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of them."""
@@ -65,13 +73,13 @@ class States(Block):
 
 @dataclass(frozen=True, repr=False)
 class Inputs(Block):
-    """The inputs that act in the step, as drives: the B of a linear model.
+    """The inputs that act in the step, as input terms: the B of a linear model.
 
     Examples
     --------
     >>> from koopsieve.data import Trajectories
     >>> data = Trajectories.from_arrays([[1.0], [3.0], [2.0]], [[1.0], [2.0]], input_names=["force"])
-    >>> (States() + Inputs()).fit(data).drive_names
+    >>> (States() + Inputs()).fit(data).input_term_names
     ('force',)
     """
 
@@ -80,7 +88,7 @@ class Inputs(Block):
         names, first = samples.signals.acting, len(samples.signals.state_names)
         if not names:
             raise KoopsieveError("Inputs() needs data with inputs, and these have none. Leave it out.")
-        return Fitted(drives=Coordinates(names, first + np.arange(len(names))))
+        return Fitted(input_terms=Coordinates(names, first + np.arange(len(names))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +102,16 @@ class Ones(Observables):
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return zeros."""
         return np.zeros((len(points), self.size, points.shape[1]))
+
+    def expression(self, column: int, point: Sequence[Any]) -> Any:
+        """Return one."""
+        from sympy import Integer
+
+        return Integer(1)
+
+    def fits(self, width: int) -> bool:
+        """Tell that it is a function of any point."""
+        return True
 
     def select(self, columns: IndexArray) -> Self:
         """Keep it or not."""
@@ -160,6 +178,19 @@ class Products(Observables):
             factors[i, : len(held)] = held
         return factors
 
+    def expression(self, column: int, point: Sequence[Any]) -> Any:
+        """Return the product of powers."""
+        from sympy import Mul
+
+        return Mul(*(x ** int(power) for x, power in zip(point, self.powers[column], strict=False) if power))
+
+    def fits(self, width: int) -> bool:
+        """Tell whether there is a row of powers per name, and none is beyond reason."""
+        powers = self.powers
+        fits = powers.ndim == 2 and powers.shape[1] <= width
+        fits = fits and indices_below(powers, (self.size, powers.shape[1]), MAX_DEGREE + 1)
+        return fits and bool((powers.sum(axis=1) <= MAX_DEGREE).all())
+
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the monomials."""
         return type(self)(self.picked_names(columns), self.powers[columns])
@@ -188,9 +219,9 @@ class Monomials(Block):
     degree : int
         Highest total degree, at least two.
     of : {"states", "states and inputs"}
-        With the second, products that hold an input are drives, the others observables.
+        With the second, products that hold an input are input terms, the others observables.
     depth : int, optional
-        Multiply only samples that lie at most so many steps back; left out, all delays.
+        Multiply only samples that lie at most this many steps back; left out, all delays.
 
     Examples
     --------
@@ -215,7 +246,7 @@ class Monomials(Block):
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """List the powers."""
-        names = Points(samples, self.of).names
+        names = Domain(samples, self.of).names
         signals = samples.signals
         d, n, used = len(names), len(signals.state_names), self._columns(signals, len(names))
         count = comb(len(used) + self.degree, self.degree) - len(used) - 1
@@ -227,8 +258,8 @@ class Monomials(Block):
         factors = [c for total in range(2, self.degree + 1) for c in combinations_with_replacement(used, total)]
         powers = np.array([np.bincount(c, minlength=d) for c in factors], dtype=np.intp).reshape(-1, d)
         if self.of == STATES_AND_INPUTS:
-            driven = powers[:, n:].any(axis=1)
-            return Fitted(_products(powers[~driven, :n], names), _products(powers[driven], names))
+            with_input = powers[:, n:].any(axis=1)
+            return Fitted(_products(powers[~with_input, :n], names), _products(powers[with_input], names))
         return Fitted(observables=_products(powers, names))
 
     def _columns(self, signals: Signals, coordinates: int) -> list[int]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers, whole_number
 from koopsieve.dictionary.centers import coordinate_scale, draw_rows, median_coefficient
-from koopsieve.dictionary.observables import Block, Fitted, Observables, Samples, frozen
-from koopsieve.dictionary.points import STATES, Points
+from koopsieve.dictionary.observables import Observables, frozen
+from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
+
+_SINE = -np.pi / 2  # the phase that makes a sine of a cosine
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,18 @@ class Waves(Observables):
         """Return −sin(x·ω + phase)·ω."""
         slope = -np.sin(points @ self.frequencies.T + self.phases)
         return slope[:, :, None] * self.frequencies
+
+    def expression(self, column: int, point: Sequence[Any]) -> Any:
+        """Return the cosine, or the sine that it is a quarter turn on."""
+        from sympy import Add, cos, sin
+
+        omega, phase = self.frequencies[column].tolist(), float(self.phases[column])
+        angle = Add(*(w * x for w, x in zip(omega, point, strict=False) if w))
+        return sin(angle, evaluate=False) if phase == _SINE else cos(angle + phase, evaluate=False)
+
+    def fits(self, width: int) -> bool:
+        """Tell whether there are frequencies and a phase per name."""
+        return self.frequencies.shape == (self.size, width) and self.phases.shape == (self.size,)
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the waves."""
@@ -68,13 +82,13 @@ class Fourier(Block):
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Lay out the grid."""
-        points = Points(samples, self.of)
-        n = len(points.names)
+        domain = Domain(samples, self.of)
+        n = len(domain.names)
         grid = [(f, d, wave) for f in self.frequencies for d in range(n) for wave in ("sin", "cos")]
-        names = tuple(f"{wave}(2pi {f:.4g} {points.names[d]})" for f, d, wave in grid)
+        names = tuple(f"{wave}(2pi {f:.4g} {domain.names[d]})" for f, d, wave in grid)
         omega = np.array([2 * np.pi * f * np.eye(n)[d] for f, d, _ in grid])
-        phases = frozen([-np.pi / 2 if wave == "sin" else 0.0 for *_, wave in grid])
-        return points.fitted(Waves(names, frozen(omega), phases))
+        phases = frozen([_SINE if wave == "sin" else 0.0 for *_, wave in grid])
+        return domain.fitted(Waves(names, frozen(omega), phases))
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,7 +98,7 @@ class RandomFourier(Block):
     Parameters
     ----------
     features : int
-        How many.
+        Number of waves.
     coefficient : float, optional
         The kernel's c in the data's own units unless `standardize` is set; left out, the median heuristic.
     standardize : bool
@@ -109,12 +123,12 @@ class RandomFourier(Block):
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Draw frequencies and phases."""
-        points = Points(samples, self.of)
-        scale = coordinate_scale(points, self.standardize)
+        domain = Domain(samples, self.of)
+        scale = coordinate_scale(domain, self.standardize)
         c = self.coefficient
         if c is None:
-            c = float(median_coefficient(draw_rows(points, 500, rng) / scale)[0])
+            c = float(median_coefficient(draw_rows(domain, 500, rng) / scale)[0])
         omega = rng.normal(scale=np.sqrt(2 * c), size=(self.features, len(scale))) / scale
         phases = rng.uniform(0, 2 * np.pi, self.features)
-        names = tuple(f"cos({self.label}{i + 1} {points.symbol})" for i in range(self.features))
-        return points.fitted(Waves(names, frozen(omega), frozen(phases)))
+        names = tuple(f"cos({self.label}{i + 1} {domain.symbol})" for i in range(self.features))
+        return domain.fitted(Waves(names, frozen(omega), frozen(phases)))

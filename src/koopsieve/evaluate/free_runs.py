@@ -1,19 +1,23 @@
-"""Free runs: a model started once and given the inputs only, along stretches spread over a record.
+"""Free runs: a model started once and given the inputs only, over stretches of a record or over whole episodes.
 
-A model that is good at the horizons asked for may still drift away when it is simulated. These errors tell.
+A model that is good at the horizons asked for may still drift away when it is simulated. These errors show it.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from koopsieve._types import FloatArray, magnitude
 from koopsieve.data import Trajectories, embedded
-from koopsieve.model import Model
+
+if TYPE_CHECKING:
+    from koopsieve.forms import Model
 
 MAX_STRETCHES = 16
 MAX_STEPS = 1000  # of one run
-STRETCHED = 1.5  # times as far from their mean as in the data are start and inputs, to see what happens out there
+RANGE_FACTOR = 1.5  # `stays_in_range` starts and drives the model at this multiple of the deviation from the mean
 
 
 def free_run(model: Model, state: FloatArray, acting: FloatArray) -> FloatArray:
@@ -32,7 +36,7 @@ def free_runs(model: Model, states: FloatArray, acting: FloatArray) -> FloatArra
 
 
 def simulation_errors(model: Model, trajectories: Trajectories) -> FloatArray:
-    """Return the mean squared error of every run relative to the outputs' variance, mean over the outputs; inf if lost.
+    """Return the mean squared error of every run relative to the variance, mean over the outputs; inf if it diverges.
 
     Runs start at places spread evenly over all episodes, at most 16 of them, and are at most 1000 steps long: shorter
     where there are few data, so that the runs together use every sample about once.
@@ -52,11 +56,11 @@ def simulation_errors(model: Model, trajectories: Trajectories) -> FloatArray:
 
 
 def stays_in_range(model: Model, trajectories: Trajectories) -> bool:
-    """Tell whether free runs stay bounded when start and inputs are half as far again from their mean.
+    """Return whether free runs stay bounded with start and inputs at 1.5 times their deviation from the mean.
 
     The runs are those of `simulation_errors`. Bounded means: no output leaves the range of the data by more than the
-    width of that range (D79). There is nothing to compare with, but a model that fails here is not to be trusted with
-    inputs a little larger than those it was learned from. Without inputs the answer is yes.
+    width of that range (D79). A model that fails here is not to be trusted with inputs a little larger than those it
+    was learned from. Without inputs the answer is yes.
     """
     data = embedded(trajectories, model.signals.embedding)
     if not data.n_inputs:
@@ -66,13 +70,13 @@ def stays_in_range(model: Model, trajectories: Trajectories) -> bool:
     low, high = seen.min(axis=0), seen.max(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
         for values, every in ((states, data.states), (acting, data.inputs)):
-            values += (STRETCHED - 1) * (values - np.concatenate(every).mean(axis=0))
+            values += (RANGE_FACTOR - 1) * (values - np.concatenate(every).mean(axis=0))
         runs = free_runs(model, states, acting)
         return bool(((runs > 2 * low - high) & (runs < 2 * high - low)).all())
 
 
 def _stretches(data: Trajectories) -> tuple[list[tuple[int, int]], int]:
-    """Return (episode, sample) where runs start, spread evenly over all episodes, and how many steps they have."""
+    """Return (episode, sample) where runs start, spread evenly over all episodes, and their number of steps."""
     longest = max(len(u) for u in data.inputs)
     total = sum(len(u) for u in data.inputs)
     steps = max(1, min(MAX_STEPS, longest, max(total // MAX_STRETCHES, min(longest, 100))))
@@ -82,6 +86,24 @@ def _stretches(data: Trajectories) -> tuple[list[tuple[int, int]], int]:
 
 
 def _of_stretches(data: Trajectories, places: list[tuple[int, int]], steps: int) -> tuple[FloatArray, FloatArray]:
-    """Return the states at the starts, and the inputs along the runs."""
+    """Return the states at the starts, and the inputs during the runs."""
     states = np.stack([data.states[e][k] for e, k in places])
     return states, np.stack([data.inputs[e][k : k + steps] for e, k in places])
+
+
+def simulation_rmse(model: Model, data: Trajectories, truth: Trajectories | None = None) -> dict[str, float]:
+    """Return the root mean square error of free runs over every episode, per output.
+
+    A run starts from the first state with all its delays, and is given the measured inputs and nothing else.
+    """
+    embedding = model.signals.embedding
+    measured = embedded(data, embedding)
+    reference = measured if truth is None else embedded(truth, embedding)
+    total, count = np.zeros(len(model.output_names)), 0
+    for x, u, true in zip(measured.states, measured.inputs, reference.states, strict=True):
+        run = free_run(model, x[0], u)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total += np.sum((run - true[1:, : len(total)]) ** 2, axis=0)
+        count += len(run)
+    rmse = np.sqrt(np.where(np.isnan(total), np.inf, total) / max(count, 1))
+    return dict(zip(model.output_names, map(float, rmse), strict=True))

@@ -1,4 +1,4 @@
-"""Numbers that say how good a model is: the paper's NMSE at one or many steps, signal-to-noise ratio, conditioning.
+"""The paper's NMSE at one or many steps, and the signal-to-noise ratio.
 
 Stage seven: a model's predictions and measured (or noise-free) trajectories come in, plain numbers go out
 (the paper's Section 4).
@@ -15,12 +15,9 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, magnitude, real_array, sorted_horizons
 from koopsieve.data import Trajectories
-from koopsieve.evaluate.ahead import Comparison, Predictor, spread, squared_error
-from koopsieve.regression import condition_number
+from koopsieve.evaluate.horizon_errors import HorizonErrors, HorizonPredictor, spread, squared_error
 
 MIN_SNR_DB = -400.0  # noise of 1e20 times the signal; more leaves nothing of it
-
-__all__ = ["Predictor", "add_noise", "condition_number", "horizon_nmse", "nmse", "snr_db"]
 
 
 def nmse(true: ArrayLike, predicted: ArrayLike) -> FloatArray:
@@ -52,7 +49,7 @@ def nmse(true: ArrayLike, predicted: ArrayLike) -> FloatArray:
 
 
 def horizon_nmse(
-    model: Predictor,
+    model: HorizonPredictor,
     trajectories: Trajectories,
     horizons: Sequence[int],
     truth: Trajectories | None = None,
@@ -61,12 +58,12 @@ def horizon_nmse(
 
     Parameters
     ----------
-    model : LiftedModel
-        Or any `Predictor`.
+    model : Model
+        Or any `HorizonPredictor`.
     trajectories : Trajectories
         Where predictions start, and whose inputs they use; the model's delays are embedded here if they are not yet.
     horizons : sequence of int
-        Steps ahead.
+        Numbers of steps.
     truth : Trajectories, optional
         The same trajectories without noise, to compare with; by default the measured ones.
 
@@ -81,11 +78,11 @@ def horizon_nmse(
     KoopsieveError
         If `truth` is not of the same shape, or the model cannot predict these trajectories.
     """
-    comparison = Comparison.of(model, trajectories, truth)
-    error = {h: np.zeros(len(model.output_names)) for h in sorted_horizons(horizons)}
-    for piece in comparison.squared(tuple(error)):
-        error[piece.horizon] += piece.values.sum(axis=0)
-    table = {h: _normalised(error[h], comparison.spread(h)[0]) for h in error}
+    errors = HorizonErrors.of(model, trajectories, truth)
+    total = {h: np.zeros(len(model.output_names)) for h in sorted_horizons(horizons)}
+    for piece in errors.squared(tuple(total)):
+        total[piece.horizon] += piece.values.sum(axis=0)
+    table = {h: _normalised(total[h], errors.spread(h)[0]) for h in total}
     return {name: np.array([table[h][i] for h in horizons]) for i, name in enumerate(model.output_names)}
 
 

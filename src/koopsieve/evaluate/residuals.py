@@ -1,4 +1,4 @@
-"""What one-step residuals still hold: correlation with their own past, and with the inputs.
+"""Tests of the one-step residuals: correlation with their own past, and with the inputs.
 
 Comes in: a model and measured trajectories. Goes out: correlations lag by lag with limits that a residual without any
 information exceeds at one lag in a hundred, and a verdict in words (Ljung, System Identification, Section 16.6).
@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from koopsieve._display import number
 from koopsieve._types import FloatArray, IndexArray
-from koopsieve._words import number
 from koopsieve.data import Trajectories, embedded
-from koopsieve.model import Model
+
+if TYPE_CHECKING:
+    from koopsieve.forms import Model
 
 LAGS = 25
-NORMAL_99 = 2.5758293035489004  # 99 % of a normal variable lies within so many standard deviations
-MAX_OUTSIDE = 2  # of 25 lags; as many outside the limits still count as chance
-MAX_EXCESS = 1.5  # times the limit; beyond that, one lag is enough
-SMALL = 0.1  # a correlation below this is visible only because there are many samples
+NORMAL_99 = 2.5758293035489004  # standard deviations within which 99 % of a normal variable lies
+MAX_LAGS_OUTSIDE = 2  # of 25 lags; up to this number outside the limits counts as chance
+MAX_EXCESS = 1.5  # times the limit; beyond that, one lag is enough to fail
+SMALL_CORRELATION = 0.1  # below this it is visible only because there are many samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,7 @@ class Correlation:
     Parameters
     ----------
     lags : array of int
-        At lag τ, e[k] is compared with the other at k − τ; negative lags look ahead.
+        At lag τ, e[k] is compared with the other at k − τ; at negative lags with its future.
     value : array
         Between −1 and 1.
     limit : float
@@ -46,7 +49,7 @@ class Correlation:
 
     @property
     def outside(self) -> int:
-        """How many of the tested lags exceed the limit."""
+        """Number of the tested lags that exceed the limit."""
         return int(np.sum(np.abs(self._tested_values) > self.limit))
 
     @property
@@ -62,7 +65,7 @@ class Correlation:
     @property
     def passed(self) -> bool:
         """Whether no more lags exceed the limit, and by no more, than chance explains."""
-        return self.outside <= MAX_OUTSIDE and abs(self.largest) <= MAX_EXCESS * self.limit
+        return self.outside <= MAX_LAGS_OUTSIDE and abs(self.largest) <= MAX_EXCESS * self.limit
 
     @property
     def _tested_values(self) -> FloatArray:
@@ -96,19 +99,21 @@ class ResidualTests:
     @property
     def words(self) -> tuple[str, ...]:
         """The verdicts: a sentence per output, then what to do about what was found."""
-        told = [f"{name}: {self._verdict(name)}" for name in self.whiteness]
+        sentences = [f"{name}: {self._verdict(name)}" for name in self.whiteness]
         own = [one for one in self.whiteness.values() if not one.passed]
         crossed = [one for each in self.inputs.values() for one in each.values() if not one.passed]
         if own:
-            told.append(
+            sentences.append(
                 "What is correlated with its own past: more delays or other terms may help. "
                 "Noise in the measurements has this effect too."
             )
-        if any(abs(one.largest) >= SMALL for one in crossed):
-            told.append("What is correlated with an input: offer more delays of the input, or terms with the input.")
+        if any(abs(one.largest) >= SMALL_CORRELATION for one in crossed):
+            sentences.append(
+                "What is correlated with an input: offer more delays of the input, or terms with the input."
+            )
         elif crossed:
-            told.append("The correlation with inputs is small; it shows because there are many samples.")
-        return tuple(told)
+            sentences.append("The correlation with inputs is small; it shows because there are many samples.")
+        return tuple(sentences)
 
     def _verdict(self, name: str) -> str:
         tests = {"its own past": self.whiteness[name], **self.inputs[name]}
@@ -129,7 +134,7 @@ def residual_tests(model: Model, trajectories: Trajectories, lags: int = LAGS) -
     trajectories : Trajectories
         Measured; the model's delays are embedded here if they are not yet.
     lags : int
-        How far back to look, at most; short records look less far.
+        Largest lag; smaller for short records.
     """
     data = embedded(trajectories, model.signals.embedding)
     residuals = one_step_residuals(model, data)
@@ -150,9 +155,9 @@ def one_step_residuals(model: Model, data: Trajectories) -> list[FloatArray]:
     outputs = len(model.output_names)
     found = [np.zeros((max(0, len(x) - 1), outputs)) for x in data.states]
     for episode, first, _, predicted in model.predictions(data, [1]):
-        ahead = data.states[episode][first + 1 : first + 1 + len(predicted), :outputs]
+        measured = data.states[episode][first + 1 : first + 1 + len(predicted), :outputs]
         with np.errstate(invalid="ignore", over="ignore"):
-            found[episode][first : first + len(predicted)] = ahead - predicted
+            found[episode][first : first + len(predicted)] = measured - predicted
     return found
 
 

@@ -63,7 +63,7 @@ class DaskExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """How many threads all workers have together."""
+        """Number of threads of all workers together."""
         return max(1, sum(int(count) for count in self.client.nthreads().values()))
 
     @property
@@ -78,10 +78,10 @@ class DaskExecutor(Executor):
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield the results in order, each as soon as it and those before it are there."""
-        with _told_when_lost():
+        with _clear_error_when_lost():
             futures = self._submit(function, items)
         while futures:
-            with _told_when_lost():
+            with _clear_error_when_lost():
                 result = futures.pop(0).result()
             yield result
 
@@ -95,7 +95,7 @@ class DaskExecutor(Executor):
         description: str = "Working",
     ) -> Result:
         """Return all results combined by a tree of tasks; only the last result travels to the client."""
-        with _told_when_lost():
+        with _clear_error_when_lost():
             return self._reduced(function, items, combine, progress, description)
 
     def _reduced(
@@ -131,13 +131,13 @@ class DaskExecutor(Executor):
         shared = self.client.submit(_the, function, pure=False)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # data in memory must travel once
-            # all at once: the scheduler then hands them out one by one, to whoever is free
+            # all at once: the scheduler then hands them out one by one, to the workers that are free
             found: list[Any] = self.client.map(_apply, items, function=shared, pure=False)
             return found
 
 
 def _within(seconds: float, connect: Callable[[], Result]) -> Result:
-    """Return the result, or fail after so many seconds: a port that accepts and never answers would hold Dask up."""
+    """Return the result, or fail after `seconds`: a port that accepts and never answers would hold Dask up."""
     found: Queue[tuple[Result | None, Exception | None]] = Queue()
 
     def run() -> None:
@@ -157,8 +157,8 @@ def _within(seconds: float, connect: Callable[[], Result]) -> Result:
 
 
 @contextmanager
-def _told_when_lost() -> Iterator[None]:
-    """Say in words that the cluster is gone, whichever way Dask notices it."""
+def _clear_error_when_lost() -> Iterator[None]:
+    """Raise a clear error when the cluster is gone, whichever way Dask notices it."""
     from concurrent.futures import CancelledError
 
     from distributed.comm.core import CommClosedError

@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cache, reduce
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from koopsieve._types import KoopsieveError
-from koopsieve.execution.blas import one_blas_thread
 from koopsieve.execution.progress import Progress, silent
 
 Item = TypeVar("Item")
@@ -26,11 +26,11 @@ class Executor(ABC):
     @property
     @abstractmethod
     def workers(self) -> int:
-        """How many items are worked on at the same time."""
+        """Number of items worked on at the same time."""
 
     @property
     def sharing(self) -> int:
-        """How many of these share the memory of one process."""
+        """Number of these that share the memory of one process."""
         return 1
 
     @property
@@ -70,7 +70,7 @@ class Serial(Executor):
 
 
 def available_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -116,3 +116,24 @@ class Threads(Executor):
             finally:
                 for future in begun:
                     future.cancel()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[int]:
+    """Let BLAS use one thread inside; give the number it would have used, which may now work side by side.
+
+    Where BLAS already uses one (OMP_NUM_THREADS, a Dask worker, another such block), there are none to give.
+    """
+    blas = _blas()
+    threads = max((library.num_threads for library in blas.lib_controllers), default=1)
+    with blas.limit(limits=1):
+        yield threads
+
+
+@cache
+def _blas() -> Any:
+    """Return the BLAS libraries of this process; finding them takes milliseconds, so it is done once."""
+    import scipy.linalg  # noqa: F401  has a BLAS of its own, which must be there to be found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")

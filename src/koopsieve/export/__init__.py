@@ -1,17 +1,5 @@
-"""Models for other programs: C, CasADi, do-mpc, quadratic programmes, state-space objects and files.
+"""Models for other programs: equations, C, CasADi, do-mpc, MATLAB, FMI, and state-space objects.
 
-Functions here take anything that predicts like a model (see `protocols`); the models' methods call them.
+Functions here take a `Model` in any form and ask it for its maps (`start_map`, `step_map`, `read_map`). The models'
+methods call them, and import them only then.
 """
-
-from koopsieve.export.mpc import (
-    ControlLaw,
-    Controller,
-    ControlProblem,
-    KalmanFilter,
-    Limits,
-    Noise,
-    Weights,
-    noise_of,
-)
-
-__all__ = ["ControlLaw", "ControlProblem", "Controller", "KalmanFilter", "Limits", "Noise", "Weights", "noise_of"]

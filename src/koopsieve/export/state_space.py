@@ -11,20 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._optional import needed
-from koopsieve._types import KoopsieveError
-from koopsieve.export.files import write_file
-from koopsieve.export.protocols import LinearPredictor, Predictor, ReprojectedStep, step_of
+from koopsieve._exchange import write_file
+from koopsieve._types import KoopsieveError, needed
+from koopsieve.forms import LinearModel, Model
 
 
-def to_scipy(system: LinearPredictor) -> Any:
+def to_scipy(system: LinearModel) -> Any:
     """Return a `scipy.signal.dlti` state space."""
     from scipy.signal import StateSpace
 
     return StateSpace(system.A, system.B, system.C, _no_feedthrough(system), dt=system.signals.dt)
 
 
-def to_control(system: LinearPredictor) -> Any:
+def to_control(system: LinearModel) -> Any:
     """Return a `control.StateSpace` with the model's names."""
     control = needed("control", "to_control()", "control")
     return control.ss(
@@ -40,19 +39,19 @@ def to_control(system: LinearPredictor) -> Any:
     )
 
 
-def to_mat(path: str | os.PathLike[str], model: Predictor) -> None:
+def to_mat(path: str | os.PathLike[str], model: Model) -> None:
     """Write the model's matrices and names to a .mat file (version 5), whole or not at all."""
     from scipy.io import savemat
 
-    signals, embedding, step = model.signals, model.signals.embedding, step_of(model)
+    signals, embedding, bounds = model.signals, model.signals.embedding, model.step_map().bounds
     content: dict[str, Any] = {name: _matlab_array(name, values) for name, values in model.arrays().items()}
-    if isinstance(step, ReprojectedStep):
-        content["bounds"] = step.bounds  # between which outputs are held
+    if bounds is not None:
+        content["bounds"] = bounds  # between which outputs are held
     content |= {
         "form": model.form,
         "dt": signals.dt,
         "observables": _cells(model.dictionary.names),
-        "drives": _cells(model.dictionary.drive_names),
+        "input_terms": _cells(model.dictionary.input_term_names),
         "outputs": _cells(signals.outputs),
         "inputs": _cells(signals.inputs),
         "states": _cells(signals.state_names),
@@ -68,7 +67,7 @@ def to_mat(path: str | os.PathLike[str], model: Predictor) -> None:
 def _matlab_array(name: str, values: Any) -> Any:
     if not np.isfinite(values).all():
         raise KoopsieveError(f"The model's {name} is not finite, so it is of no use elsewhere. Identify it again.")
-    return np.moveaxis(values, 0, -1) if name == "N" else values  # N(:, :, j) belongs to input j
+    return np.moveaxis(values, 0, -1) if values.ndim == 3 else values  # N(:, :, j) belongs to input j
 
 
 def _cells(names: tuple[str, ...]) -> Any:
@@ -82,5 +81,5 @@ def _labels(names: tuple[str, ...]) -> list[str]:
     return [name.replace(".", "·") for name in names]  # a dot is reserved there for system.signal
 
 
-def _no_feedthrough(system: LinearPredictor) -> Any:
+def _no_feedthrough(system: LinearModel) -> Any:
     return np.zeros((len(system.C), system.B.shape[1]))

@@ -3,11 +3,11 @@
 from koopsieve.identify.estimate import Estimate, Identifier, Status
 from koopsieve.identify.groups import interchangeable_groups
 from koopsieve.identify.horizon_least_squares import HorizonLeastSquares
-from koopsieve.identify.in_batches import identify_in_batches
 from koopsieve.identify.least_squares import LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.sparse_bayes import SparseBayes
-from koopsieve.identify.spike_slab import PublishedSpikeSlab, SpikeSlab, Start, UpdateOrder
+from koopsieve.identify.spike_slab import SpikeSlab, Start
+from koopsieve.identify.spike_slab.algorithm_1 import PublishedSpikeSlab, UpdateOrder
 from koopsieve.identify.stlsq import STLSQ
 
 __all__ = [
@@ -23,6 +23,5 @@ __all__ = [
     "Start",
     "Status",
     "UpdateOrder",
-    "identify_in_batches",
     "interchangeable_groups",
 ]

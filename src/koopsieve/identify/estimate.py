@@ -1,4 +1,4 @@
-"""What an identifier returns, and what an identifier is."""
+"""`Estimate`, the result of every identifier, with a `Status` per target; and `Identifier`, their protocol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from koopsieve.regression import RegressionStatistics
 
 
 class Status(Enum):
-    """How the inference of one target ended; the value says it in words, and what to do."""
+    """How the inference of one target ended; the value is a sentence that also says what to do."""
 
     SETTLED = "Settled."
     MAX_SWEEPS = (
@@ -48,7 +48,7 @@ def statuses(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Shown):
-    """A Koopman matrix inferred from statistics, with what is known about it.
+    """A Koopman matrix inferred from statistics, with inclusion probabilities, noise, evidence and status.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Estimate(Shown):
     sweeps : array of int, shape (q,)
         Sweeps until settled, per target.
     agreement : array of int, shape (q,)
-        How many starts ended at the best answer, per target; 1 for methods with one start.
+        Number of starts that ended at the best answer, per target; 1 for methods with one start.
     regressors, targets : tuple of str
         Names of the rows and columns of `coef`.
     """
@@ -129,7 +129,7 @@ class Estimate(Shown):
         return not {Status.MAX_SWEEPS, Status.STALLED, Status.OUT_OF_RANGE} & set(self.status)
 
     def describe(self) -> str:
-        """Say in one line per kind of ending which targets ended so."""
+        """Return one line per kind of ending, with the targets that ended so."""
         lines = []
         for kind in Status:
             names = [name for name, status in zip(self.targets, self.status, strict=True) if status is kind]
@@ -164,7 +164,7 @@ def residual_precision(statistics: RegressionStatistics, coef: FloatArray) -> Fl
 
 
 def require_statistics(statistics: object) -> None:
-    """Refuse data where the statistics of data are expected."""
+    """Check that these are statistics and not data."""
     require_kind(
         "RegressionStatistics", statistics, RegressionStatistics, "Make them of data with compress(data, dictionary)."
     )

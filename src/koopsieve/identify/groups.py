@@ -12,16 +12,19 @@ from koopsieve.identify.estimate import Estimate
 from koopsieve.identify.linalg.standardise import standardise
 from koopsieve.regression import RegressionStatistics
 
-CONSTANT = "1"  # name of the constant observable
-
 
 def interchangeable_groups(
-    statistics: RegressionStatistics, estimate: Estimate, *, correlation: float = 0.99, threshold: float = 0.01
+    statistics: RegressionStatistics,
+    estimate: Estimate,
+    *,
+    correlation: float = 0.99,
+    threshold: float = 0.01,
+    constant: str | None = None,
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of regressors of which one is needed, and the data cannot tell which.
+    """Return the groups of regressors of which one is needed, and the data do not determine which.
 
     Two regressors are interchangeable if their correlation exceeds `correlation` in absolute value; about their means
-    where a constant is among the regressors, which can make up for a difference of these. A group is a regressor, the
+    where `constant` is among the regressors, which can make up for a difference of these. A group is a regressor, the
     most included first, with all that are interchangeable with it and not in an earlier group. It is returned if at
     least one of them is included for some target.
 
@@ -35,6 +38,8 @@ def interchangeable_groups(
         Least absolute correlation of two interchangeable regressors. Raising it gives fewer and smaller groups.
     threshold : float
         Least inclusion probability that counts as included.
+    constant : str, optional
+        Name of the constant regressor: `Dictionary.constant`.
 
     Returns
     -------
@@ -57,18 +62,18 @@ def interchangeable_groups(
     """
     if not 0 < correlation <= 1:
         raise KoopsieveError(f"correlation must lie in (0, 1]. Got {correlation}.")
-    alike = np.abs(_correlations(statistics)) >= correlation
+    alike = np.abs(_correlations(statistics, constant)) >= correlation
     most = estimate.inclusion.max(axis=1, initial=0.0)
     groups = [group for group in _around_leaders(alike, most) if len(group) > 1 and most[group[0]] >= threshold]
     return tuple(tuple(estimate.regressors[i] for i in group) for group in sorted(groups, key=min))
 
 
-def _correlations(statistics: RegressionStatistics) -> FloatArray:
+def _correlations(statistics: RegressionStatistics, constant: str | None) -> FloatArray:
     """Return the correlations of all regressors, zero for one that vanishes or does not vary."""
     problem = standardise(statistics)
     products = problem.gram / problem.rows
-    if CONSTANT in statistics.regressors:
-        mean = products[statistics.regressors.index(CONSTANT)]
+    if constant in statistics.regressors:
+        mean = products[statistics.regressors.index(constant)]
         products = products - np.outer(mean, mean)
     spread = np.sqrt(np.maximum(np.diagonal(products), 0.0))
     known = spread > 1e-6

@@ -19,7 +19,7 @@ PerRegressor = float | Mapping[str, float]
 _NAMED = ("c", "d", "e", "f")
 
 
-SMALLEST, LARGEST = 1e-100, 1e100  # of shapes and rates; beyond, the bound leaves the range of floats
+MIN_SHAPE, MAX_SHAPE = 1e-100, 1e100  # of shapes and rates; beyond, the bound leaves the range of floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +110,8 @@ class SpikeSlabPrior:
         fraction of the target's power: effects smaller than that are not seen. Raising `a` draws the noise down.
     c, d : float, or mapping from regressor name to float
         Shape and rate of each weight's precision α. A weight that is in has a Student prior with 2c degrees of freedom
-        and scale √(d/c). The default is a Cauchy prior of scale one, which told best what is truly in on seven kinds of
-        regressions (`benchmarks/slabs.py`). A smaller `c` makes the tails heavier, so that very large weights cost
+        and scale √(d/c). The default is a Cauchy prior of scale one, which found best what is truly in on seven kinds
+        of regressions (`benchmarks/slabs.py`). A smaller `c` makes the tails heavier, so that very large weights cost
         nothing extra, and makes every inclusion cost about log(1/c) more. Raising `d` widens the centre: small weights
         cost more.
     e, f : float, or mapping from regressor name to float
@@ -121,10 +121,10 @@ class SpikeSlabPrior:
         Share of a target's noise power that a regressor must explain to be worth having: prior odds are multiplied by
         exp(−½·worth·rows), see (D25). Zero, the default, is the paper's prior. No finite dictionary is exact, so
         with enough rows every overlapping kernel becomes significant; raising this asks for relevance, whatever the
-        number of rows. It judges one step ahead: what explains a hundredth of the noise there may decide the error at
-        fifty steps.
+        number of rows. It judges one-step predictions: what explains a hundredth of the noise there may decide the
+        error at fifty steps.
     odds : mapping from regressor name to float
-        Prior odds of single regressors, instead of e/f and `worth`: 4 says four to one that it is in.
+        Prior odds of single regressors, instead of e/f and `worth`: 4 is four to one that it is in.
     always : tuple of str
         Regressors known to be in: their inclusion is one, only their weight is inferred.
     expected_size : float, optional
@@ -175,7 +175,7 @@ class SpikeSlabPrior:
         return replace(self, e=1.0, f=1.0, worth=0.0, odds={}, expected_size=None)
 
     def among(self, names: tuple[str, ...]) -> SpikeSlabPrior:
-        """Return the prior with only what it says of single regressors that are among `names`."""
+        """Return the prior without entries for single regressors that are not among `names`."""
 
         def cut(value: PerRegressor) -> PerRegressor:
             return {name: value[name] for name in value if name in names} if isinstance(value, Mapping) else value
@@ -219,8 +219,8 @@ def _require_positive(name: str, value: PerRegressor) -> None:
     for number in value.values() if isinstance(value, Mapping) else (value,):
         if not 0 < real_number(name, number) < np.inf:
             raise KoopsieveError(f"{name} must be a positive number. Got {number}.")
-        if not SMALLEST <= number <= LARGEST:
-            raise KoopsieveError(f"{name} must lie between {SMALLEST:g} and {LARGEST:g}. Got {number}.")
+        if not MIN_SHAPE <= number <= MAX_SHAPE:
+            raise KoopsieveError(f"{name} must lie between {MIN_SHAPE:g} and {MAX_SHAPE:g}. Got {number}.")
 
 
 def _expected_share(expected: float, regressors: int) -> float:

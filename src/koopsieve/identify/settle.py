@@ -1,20 +1,26 @@
 """The loop: sweep until every target has settled. It exists once, for STLSQ, sparse Bayes and spike and slab.
 
 A method brings a state (a frozen dataclass of arrays whose last axis runs over targets), a pure `step` and a pure
-`converged`. Targets that settled leave the batch, so that they cost nothing while others are still at work.
+`converged`. Targets that settled leave the batch, so that they cost nothing while others are still at work. Targets are
+independent, so `on_all_cores` divides them among threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from koopsieve._types import BoolArray, IndexArray
+from koopsieve.execution import Threads, one_blas_thread
+from koopsieve.identify.estimate import Estimate
+from koopsieve.regression import RegressionStatistics
 
 State = TypeVar("State")
+MIN_WEIGHTS_PER_THREAD = 1 << 16  # with fewer, threads wait for Python's lock more than they work
+_PER_TARGET = ("coef", "inclusion", "noise_precision", "elbo", "coef_variance", "sweeps", "agreement")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +48,7 @@ def settle(
     step : callable
         Takes the state of the unsettled targets and their indices, returns their next state.
     converged : callable
-        Takes the states before and after a step, tells per target whether the change is negligible.
+        Takes the states before and after a step, returns per target whether the change is negligible.
     targets : int
         Number of targets.
     max_sweeps : int, or array of int, shape (targets,)
@@ -97,6 +103,43 @@ def _arrays(state: object) -> dict[str, Any]:
 
 
 def _everything(targets: IndexArray, arrays: dict[str, Any]) -> bool:
-    """Tell whether these are all the targets, in order: values do not change, so nothing need be copied then."""
+    """Return whether these are all the targets, in order: then nothing need be copied."""
     count = next(iter(arrays.values())).shape[-1]
     return len(targets) == count and bool((targets == np.arange(count)).all())
+
+
+def on_all_cores(
+    identify: Callable[[RegressionStatistics, Estimate | None], Estimate],
+    statistics: RegressionStatistics,
+    start: Estimate | None = None,
+) -> Estimate:
+    """Identify every target, the targets divided among the cores that BLAS would use.
+
+    Parameters
+    ----------
+    identify : callable
+        Takes statistics and an earlier answer or None.
+    statistics, start
+        Its arguments.
+    """
+    with one_blas_thread() as threads:
+        count = min(threads, len(statistics.regressors) * len(statistics.observables) // MIN_WEIGHTS_PER_THREAD)
+        if count <= 1:
+            return identify(statistics, start)
+        batches = np.array_split(np.arange(len(statistics.observables)), count)
+        parts = [(statistics.only(batch), start and _only(start, batch)) for batch in batches]
+        return _joined(list(Threads(threads).map(lambda part: identify(*part), parts)))
+
+
+def _only(estimate: Estimate, targets: IndexArray) -> Estimate:
+    columns: dict[str, Any] = {name: getattr(estimate, name)[..., targets] for name in _PER_TARGET}
+    columns |= {name: tuple(getattr(estimate, name)[i] for i in targets) for name in ("status", "targets")}
+    return replace(estimate, **columns)
+
+
+def _joined(parts: Sequence[Estimate]) -> Estimate:
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in _PER_TARGET
+    }
+    columns |= {name: tuple(v for part in parts for v in getattr(part, name)) for name in ("status", "targets")}
+    return replace(parts[0], **columns)

@@ -12,10 +12,9 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError, check_fields
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
-from koopsieve.identify.in_batches import on_all_cores
-from koopsieve.identify.linalg.gaussian import posterior
+from koopsieve.identify.linalg.batches import posterior
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
-from koopsieve.identify.settle import put, settle, take
+from koopsieve.identify.settle import on_all_cores, put, settle, take
 from koopsieve.regression import RegressionStatistics
 
 
@@ -96,7 +95,7 @@ class SparseBayes:
 
     def init(self, problem: StandardProblem) -> Relevance:
         """Start with everything in, and the one weight precision per target that has the highest evidence."""
-        spectrum = Spectrum.of(problem)
+        spectrum = SingularBasis.of(problem)
         precision, noise = ridge_evidence(problem, spectrum)
         present = problem.energy[:, None] > 0
         w, variance, log_det = spectrum.posterior(precision, noise)
@@ -196,7 +195,7 @@ class SparseBayes:
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
+class SingularBasis:
     """The design in its singular basis, R = U·diag(κ)·Vᵀ: `power` κ² (p, 1), `side` V, `seen` UᵀS.
 
     With one weight precision per target all targets are done at once, and the residual suffers no cancellation.
@@ -207,7 +206,7 @@ class Spectrum:
     seen: FloatArray
 
     @classmethod
-    def of(cls, problem: StandardProblem) -> Spectrum:
+    def of(cls, problem: StandardProblem) -> SingularBasis:
         """Decompose the design of a problem."""
         U, singular, Vt = np.linalg.svd(problem.R)
         return cls(singular[:, None] ** 2, Vt.T, U.T @ problem.S)
@@ -219,7 +218,9 @@ class Spectrum:
         return mean, self.side**2 @ (1 / curvature), np.sum(np.log(curvature), axis=0)
 
 
-def ridge_evidence(problem: StandardProblem, spectrum: Spectrum, sweeps: int = 20) -> tuple[FloatArray, FloatArray]:
+def ridge_evidence(
+    problem: StandardProblem, spectrum: SingularBasis, sweeps: int = 20
+) -> tuple[FloatArray, FloatArray]:
     """Return per target the common weight precision and the noise precision of highest evidence: (D31)."""
     y, power = spectrum.seen, spectrum.power
     precision, noise = np.ones(y.shape[1]), np.ones(y.shape[1])

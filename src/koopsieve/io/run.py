@@ -6,19 +6,21 @@ import csv
 import io
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from koopsieve._display import safe_cell
+from koopsieve._exchange import whole_folder
 from koopsieve._json import write_json
-from koopsieve._words import safe_cell
 from koopsieve._written import encoded, written_whole
 from koopsieve.identify import Estimate
 from koopsieve.io.summary import summarise
-from koopsieve.sieve.views import Sifted, result_of
+from koopsieve.sifting.result import Sifted, result_of
+
+RUN_FILES = ("summary.json", "model.npz", "inclusion.csv")
 
 
 def write_run(given: Sifted, folder: str | os.PathLike[str], more: Mapping[str, Any] | None = None) -> None:
-    """Write the run into `folder`, which is made if it is missing; every file appears whole or not at all.
+    """Write the run into `folder`, which is made if it is missing; the files appear together or not at all.
 
     Parameters
     ----------
@@ -27,12 +29,12 @@ def write_run(given: Sifted, folder: str | os.PathLike[str], more: Mapping[str, 
     more : mapping, optional
         Further entries of `summary.json`: see `summarise`.
     """
-    result, out = result_of(given), Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
-    result.model.save(out / "model.npz")
-    with written_whole(out / "inclusion.csv") as stream:
-        stream.write(encoded(inclusion_table(result.explanation)))
-    write_json(out / "summary.json", summarise(result, more))
+    result = result_of(given)
+    with whole_folder(folder) as out:
+        result.model.save(out / "model.npz")
+        with written_whole(out / "inclusion.csv") as stream:
+            stream.write(encoded(inclusion_table(result.explanation)))
+        write_json(out / "summary.json", summarise(result, more))
 
 
 def inclusion_table(found: Estimate) -> str:

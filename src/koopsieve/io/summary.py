@@ -14,18 +14,15 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve._version import __version__
-from koopsieve.dictionary.formulas import formulas
 from koopsieve.evaluate import Errors
-from koopsieve.evaluate.coverage import Coverage
 from koopsieve.evaluate.residuals import Correlation, ResidualTests, residual_tests
-from koopsieve.evaluate.spectra import Spectrum, spectrum
+from koopsieve.forms.path import SievePath
+from koopsieve.forms.spectra import Spectrum, spectrum
 from koopsieve.identify import Estimate
-from koopsieve.model import BilinearModel
-from koopsieve.model.terms import output_terms
-from koopsieve.sieve import SievePath
-from koopsieve.sieve.result import LINEAR, PERSISTENCE, SieveResult
-from koopsieve.sieve.tried import Tried
-from koopsieve.sieve.views import Contender, Sifted, contenders, judged_model, result_of
+from koopsieve.sifting.judge import LINEAR, PERSISTENCE
+from koopsieve.sifting.preliminary import SearchSummary
+from koopsieve.sifting.result import Contender, SieveResult, Sifted, contenders, result_of
+from koopsieve.uncertainty.coverage import Coverage
 
 
 def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -44,13 +41,13 @@ def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str,
         **_what_was_kept(result),
         **_errors(result, found),
         "remarks": result.remarks,
-        "judged_on": result.judged.on,
+        "judged_on": result.evaluation.on,
         "data": {**_data(result), **(done if isinstance(done, Mapping) else {"note": str(done)})},
-        "residuals": _residuals(residual_tests(judged_model(result), result.judged.data)),
-        "eigenvalues": _eigenvalues(spectrum(judged_model(result), result.judged.data)),
+        "residuals": _residuals(residual_tests(result.judged_model, result.evaluation.data)),
+        "eigenvalues": _eigenvalues(spectrum(result.judged_model, result.evaluation.data)),
         "path": path_entry(result.path),
-        "tried": {form: path_entry(path) for form, path in result.paths.items()},
-        "looked_at": [_looked_at(one) for one in result.tried],
+        "paths": {form: path_entry(path) for form, path in result.paths.items()},
+        "searches": [_search_entry(one) for one in result.searches],
         "not_searched": result.left_out,
         **_explanation(result.explanation, result.reduction.threshold),
         "seconds": result.seconds,
@@ -61,7 +58,7 @@ def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str,
     }
 
 
-def _looked_at(one: Tried) -> dict[str, Any]:
+def _search_entry(one: SearchSummary) -> dict[str, Any]:
     return {
         "stage": one.stage,
         "form": one.form,
@@ -105,8 +102,10 @@ def _what_was_kept(result: SieveResult) -> dict[str, Any]:
 
 def _coefficients(result: SieveResult) -> list[dict[str, Any]]:
     """Return every term of the model with its formula, and what it adds to each output one step ahead."""
-    model, terms = result.model, output_terms(result.model)
-    texts = formulas(model.dictionary.bilinear() if isinstance(model, BilinearModel) else model.dictionary)
+    from koopsieve.export.formulas import formulas  # SymPy is loaded where it is used
+
+    model, terms = result.model, result.model.output_terms()
+    texts = formulas(model.step_dictionary)
     probability = _probabilities(result.explanation)
     return [
         {
@@ -139,7 +138,7 @@ def _interchangeable(result: SieveResult) -> list[dict[str, Any]]:
 def _errors(result: SieveResult, found: Sequence[Contender]) -> dict[str, Any]:
     baselines = {name: one.errors for name, one in result.baselines.items()}
     spread = _spread(result)
-    tested = {"test": _tested(result.errors, spread)} if result.judged.on != "validation" else {}
+    tested = {"test": _tested(result.errors, spread)} if result.evaluation.on != "validation" else {}
     return {
         "nmse": _by_size(found, lambda one: one.errors.nmse),
         "baselines": {name: errors.nmse for name, errors in baselines.items()},
@@ -186,14 +185,14 @@ def _tested(errors: Errors, spread: Mapping[str, float]) -> dict[str, Any]:
 
 def _spread(result: SieveResult) -> dict[str, float]:
     """Return the standard deviation of each output over the samples that simulations are compared with."""
-    reference = result.judged.data if result.judged.truth is None else result.judged.truth
+    reference = result.evaluation.data if result.evaluation.truth is None else result.evaluation.truth
     names = result.model.output_names
     seen = np.concatenate([x[1:, : len(names)] for x in reference.states])
     return dict(zip(names, map(float, seen.std(axis=0)), strict=True))
 
 
 def _data(result: SieveResult) -> dict[str, Any]:
-    judged = result.judged.data
+    judged = result.evaluation.data
     outputs = np.concatenate(judged.states)[:, : judged.n_outputs]
     inputs = np.concatenate(judged.inputs)
     channels = [*zip(judged.output_names, outputs.T, strict=True), *zip(judged.input_names, inputs.T, strict=True)]

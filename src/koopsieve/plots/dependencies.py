@@ -8,8 +8,7 @@ import numpy as np
 
 from koopsieve._types import BoolArray, IndexArray
 from koopsieve.data.embedding import sample_name
-from koopsieve.model import ReprojectedModel
-from koopsieve.sieve.result import SieveResult
+from koopsieve.sifting.result import SieveResult
 
 OUTPUT, INPUT, OBSERVABLE = "output", "input", "observable"
 
@@ -21,7 +20,7 @@ class Dependencies:
     Parameters
     ----------
     names, kinds : tuple of str
-        Per node; a kind is "output", "input" (any drive) or "observable".
+        Per node; a kind is "output", "input" (any input term) or "observable".
     components : tuple of arrays of int
         Nodes that drive each other in circles; most have one.
     links : array of bool, shape (components, components)
@@ -39,39 +38,37 @@ class Dependencies:
 
 def dependencies(result: SieveResult) -> Dependencies:
     """Return the graph of the explanation at its threshold, inputs included."""
-    return _towards_outputs(result) if result.form == ReprojectedModel.form else _with_circles(result)
+    return _with_circles(result) if result.model.carries_observables else _towards_outputs(result)
 
 
 def _with_circles(result: SieveResult) -> Dependencies:
-    """Observables drive each other (linear and bilinear form); drives are sources."""
+    """Observables that are carried drive each other; input terms are sources."""
     found, graph = result.explanation, result.reduction
     L, acting = len(found.targets), set(result.model.signals.acting)
     driven = found.inclusion[L:] >= graph.threshold
-    drives = [j for j in range(len(driven)) if driven[j].any() or found.regressors[L + j] in acting]
-    members = [*graph.components, *(np.array([L + i]) for i in range(len(drives)))]
+    terms = [j for j in range(len(driven)) if driven[j].any() or found.regressors[L + j] in acting]
+    members = [*graph.components, *(np.array([L + i]) for i in range(len(terms)))]
     count = len(graph.components)
     links = np.zeros((len(members), len(members)), dtype=bool)
     links[:count, :count] = graph.condensation
-    for place, j in enumerate(drives):
+    for place, j in enumerate(terms):
         links[count + place, :count] = [bool(driven[j, component].any()) for component in graph.components]
     kept = set(graph.retained.tolist())
     retained = [int(component[0]) in kept for component in graph.components]
-    retained += [
-        bool((links[count + place, :count] & np.array(retained[:count])).any()) for place in range(len(drives))
-    ]
-    kinds = [OUTPUT if i in graph.outputs else OBSERVABLE for i in range(L)] + [INPUT] * len(drives)
-    names = (*found.targets, *(found.regressors[L + j] for j in drives))
+    retained += [bool((links[count + place, :count] & np.array(retained[:count])).any()) for place in range(len(terms))]
+    kinds = [OUTPUT if i in graph.outputs else OBSERVABLE for i in range(L)] + [INPUT] * len(terms)
+    names = (*found.targets, *(found.regressors[L + j] for j in terms))
     return Dependencies(names, tuple(kinds), tuple(members), links, tuple(retained))
 
 
 def _towards_outputs(result: SieveResult) -> Dependencies:
-    """Terms drive the next outputs and nothing else (reprojected form)."""
+    """Terms drive the next outputs and nothing else."""
     found = result.explanation
     p, q = found.inclusion.shape
-    drives = set(result.dictionary.drive_names)
+    terms = set(result.dictionary.input_term_names)
     links = np.zeros((p + q, p + q), dtype=bool)
     links[:p, p:] = found.inclusion >= result.reduction.threshold
-    kinds = [INPUT if name in drives else OBSERVABLE for name in found.regressors] + [OUTPUT] * q
+    kinds = [INPUT if name in terms else OBSERVABLE for name in found.regressors] + [OUTPUT] * q
     names = (*found.regressors, *(sample_name(name, 1) for name in found.targets))
     retained = (*(bool(row.any()) for row in links[:p]), *([True] * q))
     return Dependencies(names, tuple(kinds), tuple(np.array([i]) for i in range(p + q)), links, retained)

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.model import Model
-from koopsieve.sieve.result import EVERYTHING, LINEAR, SIFTED, SieveResult
-from koopsieve.sieve.views import judged_model
+from koopsieve.forms import Model
+from koopsieve.sifting.judge import EVERYTHING, LINEAR, SIFTED
+from koopsieve.sifting.result import SieveResult
 
 _MAX_STARTS = 200
-_LONGEST = 400  # steps; a longer stretch shows no more
+_MAX_STEPS = 400  # of a stretch; a longer one shows no more
 
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """What was measured over one stretch and what the models said at its start.
+    """Measured outputs over one stretch, and the predictions of the models from its start.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ def shown_models(result: SieveResult) -> dict[str, Model]:
 
     Where errors are on the validation data, only models that had not learned from them.
     """
-    if result.judged.on == "validation":
-        return {SIFTED: judged_model(result), EVERYTHING: result.outcome.everything[0]}
+    if result.evaluation.on == "validation":
+        return {SIFTED: result.judged_model, EVERYTHING: result.outcome.everything[0]}
     baselines = {name: result.baselines[name].model for name in (LINEAR, EVERYTHING)}
     return {SIFTED: result.model, **baselines}
 
 
 def examples(result: SieveResult) -> tuple[Example, ...]:
     """Return a typical, the best and the worst stretch of the longest horizon, by the sifted model's error."""
-    data, steps = result.judged.data, min(max(result.horizons), _LONGEST)
+    data, steps = result.evaluation.data, min(max(result.horizons), _MAX_STEPS)
     starts = [(episode, k) for episode, x in enumerate(data.states) for k in range(len(x) - steps)]
     picked = [starts[i] for i in np.unique(np.linspace(0, len(starts) - 1, _MAX_STARTS).round().astype(int))]
     order = np.argsort(_errors(result, picked, steps), kind="stable")
@@ -68,16 +68,16 @@ def _errors(result: SieveResult, starts: Sequence[tuple[int, int]], steps: int) 
     measured = np.array([_reference(result, episode)[k + 1 : k + steps + 1] for episode, k in starts])
     spread = measured.std(axis=(0, 1))
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = (_ahead(judged_model(result), result, starts, steps) - measured) / np.where(spread > 0, spread, 1.0)
+        gap = (_predicted(result.judged_model, result, starts, steps) - measured) / np.where(spread > 0, spread, 1.0)
         errors: FloatArray = np.mean(gap**2, axis=(1, 2))
     return np.nan_to_num(errors, nan=np.inf)
 
 
 def _example(kind: str, result: SieveResult, place: tuple[int, int], steps: int) -> Example:
     episode, start = place
-    first = result.judged.data.states[episode][start : start + 1, : len(result.model.output_names)]
+    first = result.evaluation.data.states[episode][start : start + 1, : len(result.model.output_names)]
     predicted = {
-        name: np.vstack([first, _ahead(model, result, [place], steps)[0]])
+        name: np.vstack([first, _predicted(model, result, [place], steps)[0]])
         for name, model in shown_models(result).items()
     }
     measured, band = _reference(result, episode)[start : start + steps + 1], _band(result, place, predicted[SIFTED])
@@ -90,15 +90,15 @@ def _band(result: SieveResult, place: tuple[int, int], mean: FloatArray) -> tupl
     bands = None if known is None else known.bands
     if bands is None or result.coverage is None or steps > bands.longest:
         return None
-    state = result.judged.data.states[place[0]][place[1]]
+    state = result.evaluation.data.states[place[0]][place[1]]
     half = bands.around(result.model.dictionary, state[None], steps, result.coverage.level)[0]
     width = np.vstack([np.zeros((1, half.shape[1])), half])
     return mean - width, mean + width
 
 
-def _ahead(model: Model, result: SieveResult, starts: Sequence[tuple[int, int]], steps: int) -> FloatArray:
+def _predicted(model: Model, result: SieveResult, starts: Sequence[tuple[int, int]], steps: int) -> FloatArray:
     """Return predictions (starts, steps, outputs) with the measured inputs."""
-    data = result.judged.data
+    data = result.evaluation.data
     states = np.array([data.states[episode][k] for episode, k in starts])
     acting = np.array([data.inputs[episode][k : k + steps] for episode, k in starts])
     run = model.steps(model.start(states), (acting[:, h] for h in range(steps)))
@@ -106,5 +106,5 @@ def _ahead(model: Model, result: SieveResult, starts: Sequence[tuple[int, int]],
 
 
 def _reference(result: SieveResult, episode: int) -> FloatArray:
-    reference = result.judged.data if result.judged.truth is None else result.judged.truth
+    reference = result.evaluation.data if result.evaluation.truth is None else result.evaluation.truth
     return reference.states[episode][:, : len(result.model.output_names)]

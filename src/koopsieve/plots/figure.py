@@ -1,4 +1,4 @@
-"""The one place that imports matplotlib: new axes, how models and methods look, figures saved whole or not at all."""
+"""The one place that imports matplotlib: new axes, styles of models and methods, figures saved whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._optional import needed
-from koopsieve._words import number, superscript
+from koopsieve._display import number, superscript
+from koopsieve._types import needed
 from koopsieve._written import written_whole
-from koopsieve.sieve.result import EVERYTHING, LINEAR, PERSISTENCE, SIFTED
+from koopsieve.sifting.judge import EVERYTHING, LINEAR, PERSISTENCE, SIFTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# told apart in grey too: every model and every method has its own line and its own marker; marks of equal height stay
+# distinct in grey too: every model and every method has its own line and its own marker; marks of equal height stay
 # visible because later ones are smaller and none is filled
 MODELS: dict[str, dict[str, Any]] = {
     SIFTED: {"color": "#0b6e99", "marker": "o", "linestyle": "-", "markersize": 6.5, "linewidth": 2.2},
@@ -42,13 +42,13 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 NUMERALS = dict(zip(("I", "II", "III", "IV", "IV*"), METHODS, strict=True))  # as the paper counts the methods
 KEPT, REMOVED = "#0b6e99", "#9aa3af"  # what was kept, and what was not
-CEILING = 1e4  # errors beyond this only say that the model diverged
-DIVERGED, LEFT = "diverged", "left the picture"  # what marks mean, so that the legend can say it
+CEILING = 1e4  # an error beyond this only means that the model diverged
+DIVERGED, LEFT = "diverged", "left the picture"  # meaning of the marks, for the legend
 _MARK_WIDTH = 7.0  # points
 
 
-def look_of(name: str, place: int = 0) -> dict[str, Any]:
-    """Return how the line of a model or a method looks; one that is not known gets the look of its place in a list."""
+def style_of(name: str, place: int = 0) -> dict[str, Any]:
+    """Return the line style of a model or a method; one that is not known gets the style of its place in a list."""
     known = MODELS | METHODS | {numeral: METHODS[method] for numeral, method in NUMERALS.items()}
     return known[name] if name in known else list(METHODS.values())[place % len(METHODS)]
 
@@ -83,7 +83,7 @@ def figure_of(axes: Axes) -> Figure:
 
 
 def save_figure(axes: Axes, path: str | os.PathLike[str], dpi: int = 150) -> None:
-    """Save the figure of `axes`; the suffix of `path` says the format (png, svg, pdf)."""
+    """Save the figure of `axes`; the suffix of `path` is the format (png, svg, pdf)."""
     target = Path(path)
     fixed = {".svg": {"Date": None}, ".png": {"Software": None}}.get(target.suffix)  # the same figure, the same file
     with written_whole(target) as stream:
@@ -167,17 +167,17 @@ def _no_ticks() -> Any:
 
 
 def draw_errors(
-    ax: Axes, x: ArrayLike, errors: ArrayLike, label: str, *, ceiling: float = CEILING, **look: Any
+    ax: Axes, x: ArrayLike, errors: ArrayLike, label: str, *, ceiling: float = CEILING, **style: Any
 ) -> None:
-    """Draw errors against x; above `ceiling` the line is cut, and a triangle at the upper edge says so."""
+    """Draw errors against x; above `ceiling` the line is cut, and a triangle marks it at the upper edge."""
     where, values = np.asarray(x, dtype=float), np.asarray(errors, dtype=float)
     seen = np.isfinite(values) & (values < ceiling)
-    ax.plot(where, np.where(seen, values, np.nan), label=label, markerfacecolor="none", **look)
-    mark_diverged(ax, where[~seen], look.get("color", "black"))
+    ax.plot(where, np.where(seen, values, np.nan), label=label, markerfacecolor="none", **style)
+    mark_diverged(ax, where[~seen], style.get("color", "black"))
 
 
 def mark_diverged(ax: Axes, x: ArrayLike, color: str) -> None:
-    """Put triangles on the upper edge at `x`, each curve's beside those before it; the legend says what they mean."""
+    """Put triangles on the upper edge at `x`, each curve's beside those before it; the legend explains them."""
     from matplotlib.transforms import ScaledTranslation
 
     places = np.asarray(x, dtype=float)
@@ -190,8 +190,8 @@ def mark_diverged(ax: Axes, x: ArrayLike, color: str) -> None:
     ax.plot(places, np.full(len(places), 0.975), color=color, transform=edge, **marks)
 
 
-def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return a look per name, those that are not known one after the other."""
+def styles_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return a style per name, those that are not known one after the other."""
     place = count()
     known = MODELS | METHODS | dict.fromkeys(NUMERALS)
-    return {name: look_of(name, 0 if name in known else next(place)) for name in dict.fromkeys(names)}
+    return {name: style_of(name, 0 if name in known else next(place)) for name in dict.fromkeys(names)}

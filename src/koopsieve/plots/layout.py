@@ -31,7 +31,7 @@ class Chip:
 
 
 @dataclass(frozen=True)
-class Box:
+class NodeBox:
     """Nodes that drive each other in circles, or all that no output depends on together."""
 
     chips: tuple[Chip, ...]
@@ -56,17 +56,17 @@ class Edge:
 class Layout:
     """The drawing, in units that suit letters of 11 px."""
 
-    boxes: tuple[Box, ...]
+    boxes: tuple[NodeBox, ...]
     edges: tuple[Edge, ...]
     width: float
     height: float
 
 
 def lay_out(graph: Dependencies, width: float = WIDTH) -> Layout:
-    """Place the components of a graph on a page so wide; the drawing is no wider than what is on it.
+    """Place the components of a graph on a page of this width; the drawing may be narrower.
 
-    Only edges that no path of other edges implies are drawn (the transitive reduction): the others say nothing new
-    about who depends on whom. With more than `MAX_NODES` nodes, those that no output depends on become one box without
+    Only edges that no path of other edges implies are drawn (the transitive reduction): the others follow
+    from them. With more than `MAX_NODES` nodes, those that no output depends on become one box without
     edges.
     """
     everything = len(graph.names) <= MAX_NODES
@@ -122,7 +122,7 @@ def _layers(graph: BoolArray) -> list[BoolArray]:
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """What is to be placed, and how much room there is.
+    """The boxes to place, and the width of the page.
 
     Parameters
     ----------
@@ -148,14 +148,14 @@ class Page:
         longest = max((len(shorten(self.names[i])) for group in self.members for i in group), default=4)
         return min(14.0 + 6.6 * max(longest, 4), self.width - 2 * _PAD)
 
-    def place(self, layers: Sequence[Sequence[int]]) -> tuple[list[Box], float, float]:
+    def place(self, layers: Sequence[Sequence[int]]) -> tuple[list[NodeBox], float, float]:
         """Put boxes side by side, layer under layer; a layer that is too wide goes on below.
 
         Returns the boxes, the width they take and their height.
         """
         shelves = [self._shelves(layer) for layer in layers]
         widest = max((self._span(shelf) for layer in shelves for shelf in layer), default=0.0) + 2 * _PAD
-        placed: dict[int, Box] = {}
+        placed: dict[int, NodeBox] = {}
         y = _PAD
         for layer in filter(None, shelves):
             for shelf in layer:
@@ -186,7 +186,7 @@ class Page:
         columns = self._columns(count)
         return (2 * _PAD if count > 1 else 0.0) + columns * self.chip + (columns - 1) * _GAP
 
-    def _box(self, c: int, x: float, y: float) -> Box:
+    def _box(self, c: int, x: float, y: float) -> NodeBox:
         members = self.members[c]
         ordered = sorted(members, key=lambda i: (self.kinds[i] != OUTPUT, i))
         many = len(ordered) > _MAX_CHIPS
@@ -207,4 +207,4 @@ class Page:
         )
         rows = math.ceil(len(labels) / columns)
         height = 2 * pad + rows * _CHIP_HEIGHT + (rows - 1) * _GAP
-        return Box(chips, members, self.retained[c], x, y, self._box_width(len(members)), height)
+        return NodeBox(chips, members, self.retained[c], x, y, self._box_width(len(members)), height)

@@ -3,7 +3,7 @@
 from koopsieve.regression.compress import compress
 from koopsieve.regression.diagnostics import DesignDiagnostics, condition_number, design_diagnostics
 from koopsieve.regression.factor import TriangularFactor
-from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, required_ahead
+from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, required_multistep
 
 __all__ = [
     "DesignDiagnostics",
@@ -13,5 +13,5 @@ __all__ = [
     "compress",
     "condition_number",
     "design_diagnostics",
-    "required_ahead",
+    "required_multistep",
 ]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
+from koopsieve.data.provenance import SourceRows
 from koopsieve.data.streaming.blocks import Block, Piece
-from koopsieve.data.streaming.places import Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,15 +22,15 @@ class Chunk:
         `rows` samples that this chunk answers for, then as many of the following ones as are needed and there are.
     inputs : array, shape (rows + reach − 1, l)
     rows : int
-        How many transitions start in this chunk.
-    places : Places
-        How to call the samples in messages.
+        Number of transitions that start in this chunk.
+    source : SourceRows
+        Where the samples come from, for messages.
     """
 
     states: FloatArray
     inputs: FloatArray
     rows: int
-    places: Places
+    source: SourceRows
 
 
 def cut(pieces: Iterable[Piece], rows: int, reach: int) -> Iterator[Chunk]:
@@ -50,16 +50,16 @@ def cut(pieces: Iterable[Piece], rows: int, reach: int) -> Iterator[Chunk]:
 def _cut(blocks: Iterable[Block], rows: int, reach: int) -> Iterator[Chunk]:
     """Cut one piece, carrying the samples that later chunks need from block to block."""
     x = u = None
-    places = Places()
+    source = SourceRows()
     open_rows = 0  # samples at the front of x whose transitions no chunk has answered for yet
     for block in blocks:
         x = block.states if x is None else np.concatenate([x, block.states])
         u = block.inputs if u is None else np.concatenate([u, block.inputs])
-        places = places.then(block.places)
+        source = source.then(block.source)
         open_rows += len(block.states) * block.answered
         while open_rows >= rows and len(x) >= rows + reach:
-            yield Chunk(x[: rows + reach], u[: rows + reach - 1], rows, places)
-            x, u, places, open_rows = x[rows:], u[rows:], places.between(rows, len(x)), open_rows - rows
+            yield Chunk(x[: rows + reach], u[: rows + reach - 1], rows, source)
+            x, u, source, open_rows = x[rows:], u[rows:], source.between(rows, len(x)), open_rows - rows
     while x is not None and u is not None and (here := min(rows, open_rows, len(x) - 1)) > 0:
-        yield Chunk(x[: here + reach], u[: here + reach - 1], here, places)
-        x, u, places, open_rows = x[here:], u[here:], places.between(here, len(x)), open_rows - here
+        yield Chunk(x[: here + reach], u[: here + reach - 1], here, source)
+        x, u, source, open_rows = x[here:], u[here:], source.between(here, len(x)), open_rows - here

@@ -10,7 +10,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError, require_kind, sorted_horizons, whole_number
 from koopsieve.data import Stream, Trajectories
-from koopsieve.data.delays import require_recorded
+from koopsieve.data.delays import require_dataset
 from koopsieve.data.streaming.blocks import Readable
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
@@ -20,8 +20,8 @@ from koopsieve.regression.statistics import HorizonStatistics, RegressionStatist
 
 BYTES_PER_THREAD = 64 * 2**20
 ROWS_PER_REGRESSOR = 3  # in a chunk, at least: with each the factor is updated, which costs about as many rows' work
-SMALLEST_PEAK = 1e-140  # largest value of a column from which squares of its digits can be told from zero
-_CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside so many
+MIN_PEAK = 1e-140  # largest value of a column below which the squares of its digits vanish
+_CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside ten chunks
 _MAX_PARTS_PER_WORKER = 32
 _MIN_PARTS_PER_REMOTE_WORKER = 4  # more than two are handed out as the workers of a cluster come free
 
@@ -47,12 +47,12 @@ def compress(
     horizons : sequence of int
         Also keep the regressions of the outputs this many steps ahead (for the horizon sieve).
     chunk_rows : int, optional
-        Transitions lifted at a time; left out, as many as suit the processor's cache and `max_bytes` allows.
+        Transitions lifted at a time; default: chunks that fit the cache, within `max_bytes`.
     max_bytes : int, optional
         Bound on the memory that lifted samples take in one process, by default 64 MiB per thread, or more where
         that is less than three rows per regressor. Peak memory does not depend on the number of samples.
     executor : Executor, optional
-        Who does the work; by default one thread per core.
+        What runs the work; by default one thread per core.
     progress : Progress
         Wraps the iteration over chunks, or over parts where several workers each take one.
 
@@ -100,7 +100,7 @@ class Folding:
     rows : int
         Transitions per chunk.
     reach : int
-        How many samples ahead the furthest target is.
+        Number of samples from a start to its furthest target.
     """
 
     dictionary: Dictionary
@@ -125,49 +125,51 @@ class Folding:
         rows, L = self._lifted(chunk), self.dictionary.size
         with np.errstate(over="ignore", invalid="ignore"):  # what overflowed is named at the end
             factor = statistics.factor.absorb(rows[:-1], rows[1:, :L])
-            ahead = statistics.ahead and self._absorb_ahead(statistics.ahead, chunk, rows[:, :L])
+            multistep = statistics.multistep and self._absorb_multistep(statistics.multistep, chunk, rows[:, :L])
         region = widest(statistics.region, _region(chunk))
-        return replace(statistics, factor=factor, ahead=ahead, region=region)
+        return replace(statistics, factor=factor, multistep=multistep, region=region)
 
     def _lifted(self, chunk: Chunk) -> FloatArray:
-        """Return observables and drives of every sample, one more than transitions; design and targets are views."""
+        """Return observables and input terms of every sample, one more than transitions; design and targets view it."""
         L = self.dictionary.size
         rows = np.zeros((chunk.rows + 1, len(self.dictionary.regressors)), order="F")
         with np.errstate(all="ignore"):  # what is not finite is refused below
             self.dictionary.lift(chunk.states[: chunk.rows + 1], out=rows[:, :L])
-            self.dictionary.drive(chunk.states[: chunk.rows], chunk.inputs[: chunk.rows], out=rows[:-1, L:])
+            self.dictionary.evaluate_input_terms(
+                chunk.states[: chunk.rows], chunk.inputs[: chunk.rows], out=rows[:-1, L:]
+            )
         finite = np.isfinite(rows)
         if not finite.all():
             row, column = (int(i) for i in np.argwhere(~finite)[0])
             raise KoopsieveError(
                 f"The observable {self.dictionary.regressors[column]} is not finite ({rows[row, column]}) at "
-                f"{chunk.places.name(row)}. Scale the data, repair the sample, or leave the observable out."
+                f"{chunk.source.describe(row)}. Scale the data, repair the sample, or leave the observable out."
             )
         return rows
 
-    def _absorb_ahead(self, ahead: HorizonStatistics, chunk: Chunk, lifted: FloatArray) -> HorizonStatistics:
-        longest = ahead.horizons[-1]
+    def _absorb_multistep(self, multistep: HorizonStatistics, chunk: Chunk, lifted: FloatArray) -> HorizonStatistics:
+        longest = multistep.horizons[-1]
         rows = min(chunk.rows, len(chunk.states) - longest)
         if rows <= 0:
-            return ahead
-        outputs = len(ahead.outputs)  # the first columns of the state
+            return multistep
+        outputs = len(multistep.outputs)  # the first columns of the state
         between = [chunk.inputs[lag : lag + rows] for lag in range(longest)]
-        targets = [chunk.states[h : h + rows, :outputs] for h in ahead.horizons]
-        factor = ahead.factor.absorb(np.concatenate([lifted[:rows], *between], axis=1), np.concatenate(targets, axis=1))
-        return replace(ahead, factor=factor)
+        targets = [chunk.states[h : h + rows, :outputs] for h in multistep.horizons]
+        design = np.concatenate([lifted[:rows], *between], axis=1)
+        return replace(multistep, factor=multistep.factor.absorb(design, np.concatenate(targets, axis=1)))
 
 
 def _empty(dictionary: Dictionary, horizons: tuple[int, ...]) -> RegressionStatistics:
     L, signals = dictionary.size, dictionary.signals
-    ahead = None
+    multistep = None
     if horizons:
         inputs, outputs = signals.acting, signals.outputs
         factor = TriangularFactor.empty(L + len(inputs) * horizons[-1], len(outputs) * len(horizons))
-        ahead = HorizonStatistics(factor, dictionary.names, inputs, outputs, horizons)
+        multistep = HorizonStatistics(factor, dictionary.names, inputs, outputs, horizons)
     factor = TriangularFactor.empty(len(dictionary.regressors), L)
     nothing = np.repeat([[np.inf], [-np.inf]], len(signals.state_names) + len(signals.inputs), axis=1)
     return RegressionStatistics(
-        factor, dictionary.names, dictionary.drive_names, ahead, dictionary.outputs, signals, nothing
+        factor, dictionary.names, dictionary.input_term_names, multistep, dictionary.outputs, signals, nothing
     )
 
 
@@ -178,9 +180,10 @@ def _region(chunk: Chunk) -> FloatArray:
 
 
 def _rows_within(max_bytes: int | None, start: RegressionStatistics) -> int:
-    """Return how many transitions to lift at a time, with as many bytes or, if nobody said how many, as suit."""
+    """Return the number of transitions to lift at a time within `max_bytes`; default: chunks that fit the cache."""
     # a chunk is held as lifted samples with inputs, and twice more while its first rows are factored
-    columns = len(start.R) + 2 * sum(start.S.shape) + (2 * sum(start.ahead.factor.S.shape) if start.ahead else 0)
+    columns = len(start.R) + 2 * sum(start.S.shape)
+    columns += 2 * sum(start.multistep.factor.S.shape) if start.multistep else 0
     if max_bytes is None:
         max_bytes = max(BYTES_PER_THREAD, 8 * columns * ROWS_PER_REGRESSOR * len(start.R))
     rows = max_bytes // (8 * columns)
@@ -193,7 +196,7 @@ def _rows_within(max_bytes: int | None, start: RegressionStatistics) -> int:
 
 
 def _part_count(chunks: int | None, executor: Executor) -> int:
-    """Return into how many parts to divide the data: a multiple of the workers, each of several chunks."""
+    """Return the number of parts to divide the data into: a multiple of the workers, each of several chunks."""
     workers = executor.workers
     if executor.here and workers == 1:
         return 1
@@ -206,7 +209,7 @@ def _part_count(chunks: int | None, executor: Executor) -> int:
 
 
 def _check_kinds(trajectories: object, dictionary: object) -> None:
-    require_recorded(trajectories)
+    require_dataset(trajectories)
     if not isinstance(dictionary, Dictionary):
         raise KoopsieveError(
             f"Expected a fitted dictionary, got {dictionary!r}. Fit it to data first, for example "
@@ -217,24 +220,24 @@ def _check_kinds(trajectories: object, dictionary: object) -> None:
 def _check_found(found: RegressionStatistics) -> RegressionStatistics:
     if found.rows == 0:
         raise KoopsieveError("There are no transitions in these data. Expected an episode of two samples or more.")
-    if found.ahead is not None and found.ahead.factor.rows == 0:
+    if found.multistep is not None and found.multistep.factor.rows == 0:
         raise KoopsieveError(
-            f"No episode is long enough for the horizon {found.ahead.horizons[-1]}. Ask for shorter horizons."
+            f"No episode is long enough for the horizon {found.multistep.horizons[-1]}. Ask for shorter horizons."
         )
     _refuse_vanishing(found)
     refuse_too_large(found.factor, found.regressors + found.observables)
-    if found.ahead is not None:
-        refuse_too_large(found.ahead.factor, ("the outputs several steps ahead",))
+    if found.multistep is not None:
+        refuse_too_large(found.multistep.factor, ("the outputs several steps ahead",))
     return found
 
 
 def _refuse_vanishing(found: RegressionStatistics) -> None:
-    """Refuse states and inputs so small that nothing would be left of their squares."""
+    """Check that states and inputs are not so small that their squares vanish."""
     if found.region is None:
         return
     size = np.abs(found.region).max(axis=0)
     names = (*found.signals.state_names, *found.signals.acting)
-    small = [name for name, peak in zip(names, size, strict=True) if 0 < peak < SMALLEST_PEAK]
+    small = [name for name, peak in zip(names, size, strict=True) if 0 < peak < MIN_PEAK]
     if small:
         raise KoopsieveError(
             f"The values of {', '.join(small[:3])} are too near to zero: their squares vanish in 64-bit floats. Change "

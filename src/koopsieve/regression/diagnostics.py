@@ -1,4 +1,4 @@
-"""How well posed a regression is: numbers to read before its coefficients are believed."""
+"""Conditioning of a regression: numerical rank and condition number of its design."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DesignDiagnostics:
     columns : int
         Number of regressors, L + l.
     rank : int
-        Singular values above max(rows, columns)·ε times the largest: how many regressors the data tell apart.
+        Singular values above max(rows, columns)·ε times the largest: number of regressors that the data determine.
     condition_number : float
         Largest over smallest singular value; inf when a column is zero or an exact combination of others.
     """

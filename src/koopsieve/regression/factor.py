@@ -18,9 +18,9 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.execution import one_blas_thread
 from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal, products
 
-LARGEST_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
+MAX_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
 _PANEL_COLUMNS = 32  # columns per panel of the blocked QR
-_FIRST_ROWS_PER_REGRESSOR = 4  # the first QR takes so many, so that those after it can be matrix products
+_FIRST_ROWS_PER_REGRESSOR = 4  # rows of the first QR, enough that those after it can be matrix products
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class TriangularFactor:
     S : array, shape (p, q)
         The targets seen through Q: QᵀT.
     leftover_products : array, shape (q, q)
-        (T − QS)ᵀ(T − QS): how much of the targets no combination of regressors reaches, and how alike those parts are.
+        (T − QS)ᵀ(T − QS): cross products of the parts of the targets that no combination of regressors reaches.
     rows : float
         Number of rows behind the factor; not a whole number once old rows were discounted.
     """
@@ -107,16 +107,16 @@ class TriangularFactor:
 
 
 def refuse_too_large(factor: TriangularFactor, names: Sequence[str]) -> None:
-    """Refuse regressors and targets, named in this order, that overflowed or would when they are merged and compared.
+    """Check that no regressor or target, named in this order, overflowed or would in later stages.
 
     A single name stands for all of them.
     """
-    targets = (np.abs(factor.S) < LARGEST_NORM).all(axis=0) & (np.sqrt(factor.leftover) < LARGEST_NORM)
-    large = ~np.concatenate([(np.abs(factor.R) < LARGEST_NORM).all(axis=0), targets])
+    targets = (np.abs(factor.S) < MAX_NORM).all(axis=0) & (np.sqrt(factor.leftover) < MAX_NORM)
+    large = ~np.concatenate([(np.abs(factor.R) < MAX_NORM).all(axis=0), targets])
     if large.any():
         every = names if len(names) == large.size else tuple(names) * large.size
-        told = ", ".join(dict.fromkeys([every[i] for i in np.flatnonzero(large)[:3]]))
+        listed = ", ".join(dict.fromkeys([every[i] for i in np.flatnonzero(large)[:3]]))
         raise KoopsieveError(
-            f"The squares of {told} are too large to be added up in 64-bit floats. Scale the data, or look for samples "
-            "that are far too large."
+            f"The squares of {listed} are too large to be added up in 64-bit floats. Scale the data, or look for "
+            "samples that are far too large."
         )

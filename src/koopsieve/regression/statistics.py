@@ -18,7 +18,7 @@ from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices
 from koopsieve.data import Signals
 from koopsieve.regression.factor import TriangularFactor
-from koopsieve.regression.files import load_statistics, save_statistics
+from koopsieve.regression.statistics_file import load_statistics, save_statistics
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,10 +83,10 @@ class RegressionStatistics(Shown):
     ----------
     factor : TriangularFactor
         Over p = L + l regressors and L targets.
-    observables, drives : tuple of str
-        Names; regressors are the observables followed by the drives (in a linear model the inputs), targets are the
-        observables.
-    ahead : HorizonStatistics, optional
+    observables, input_terms : tuple of str
+        Names; regressors are the observables followed by the input terms (in a linear model the inputs), targets are
+        the observables.
+    multistep : HorizonStatistics, optional
         The multi-step regressions of the same data, if `compress` was asked for horizons.
     outputs : tuple of int
         Which observables are the measured outputs themselves.
@@ -98,8 +98,8 @@ class RegressionStatistics(Shown):
 
     factor: TriangularFactor
     observables: tuple[str, ...]
-    drives: tuple[str, ...] = ()
-    ahead: HorizonStatistics | None = None
+    input_terms: tuple[str, ...] = ()
+    multistep: HorizonStatistics | None = None
     outputs: tuple[int, ...] = ()
     signals: Signals = field(default_factory=Signals)
     region: FloatArray | None = None
@@ -127,7 +127,7 @@ class RegressionStatistics(Shown):
     @property
     def regressors(self) -> tuple[str, ...]:
         """Names of the columns of the design."""
-        return self.observables + self.drives
+        return self.observables + self.input_terms
 
     def merge(self, other: RegressionStatistics) -> RegressionStatistics:
         """Return the statistics of both data sets together.
@@ -138,28 +138,28 @@ class RegressionStatistics(Shown):
             If the two were not made with the same dictionary and horizons, or of data sampled alike.
         """
         _require_same("observables", self.observables, other.observables)
-        _require_same("drives", self.drives, other.drives)
+        _require_same("input terms", self.input_terms, other.input_terms)
         self.signals.require_same(other.signals, "Statistics to merge")
-        if (self.ahead is None) != (other.ahead is None):
+        if (self.multistep is None) != (other.multistep is None):
             raise KoopsieveError(
                 "Only one of the two statistics holds horizons. Compress both with the same `horizons`."
             )
-        ahead = self.ahead and other.ahead and self.ahead.merge(other.ahead)
+        multistep = self.multistep and other.multistep and self.multistep.merge(other.multistep)
         region = widest(self.region, other.region)
-        return replace(self, factor=self.factor.merge(other.factor), ahead=ahead, region=region)
+        return replace(self, factor=self.factor.merge(other.factor), multistep=multistep, region=region)
 
-    def select(self, retained: ArrayLike, drives: ArrayLike | None = None) -> RegressionStatistics:
-        """Return the statistics of the dictionary cut to `retained`, without data; all drives stay unless given."""
+    def select(self, retained: ArrayLike, input_terms: ArrayLike | None = None) -> RegressionStatistics:
+        """Return the statistics of the dictionary cut to `retained`, without data; by default all input terms stay."""
         kept = increasing_indices("retained", retained, len(self.observables))
-        every = np.arange(len(self.drives)) if drives is None else drives
-        kept_drives = increasing_indices("drives", every, len(self.drives))
-        columns = np.concatenate([kept, len(self.observables) + kept_drives])
+        every = np.arange(len(self.input_terms)) if input_terms is None else input_terms
+        kept_terms = increasing_indices("input_terms", every, len(self.input_terms))
+        columns = np.concatenate([kept, len(self.observables) + kept_terms])
         return replace(
             self,
             factor=self.factor.select(columns, kept),
             observables=_pick(self.observables, kept),
-            drives=_pick(self.drives, kept_drives),
-            ahead=self.ahead and self.ahead.select(kept),
+            input_terms=_pick(self.input_terms, kept_terms),
+            multistep=self.multistep and self.multistep.select(kept),
             outputs=tuple(np.flatnonzero(np.isin(kept, self.outputs)).tolist()),
         )
 
@@ -167,14 +167,14 @@ class RegressionStatistics(Shown):
         """Return the statistics with every row's weight multiplied by `forgetting`, for plants that change slowly."""
         if not 0 < forgetting <= 1:
             raise KoopsieveError(f"forgetting must lie in (0, 1]. Got {forgetting}.")
-        ahead = self.ahead and self.ahead.discount(forgetting)
-        return replace(self, factor=self.factor.discount(forgetting), ahead=ahead)
+        multistep = self.multistep and self.multistep.discount(forgetting)
+        return replace(self, factor=self.factor.discount(forgetting), multistep=multistep)
 
     def only(self, targets: ArrayLike) -> RegressionStatistics:
         """Return the regressions of some observables on all of them: targets are independent of each other."""
         chosen = increasing_indices("targets", targets, len(self.observables))
         factor = self.factor.only(chosen)
-        return SomeTargets(factor, _pick(self.observables, chosen), self.drives, every=self.regressors)
+        return SomeTargets(factor, _pick(self.observables, chosen), self.input_terms, every=self.regressors)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one .npz file of arrays and JSON, whole or not at all.
@@ -198,12 +198,12 @@ class RegressionStatistics(Shown):
         return load_statistics(path)
 
     def _facts(self) -> Facts:
-        ahead = "1" if self.ahead is None else shorten([str(h) for h in self.ahead.horizons])
+        horizons = "1" if self.multistep is None else shorten([str(h) for h in self.multistep.horizons])
         return {
             "transitions": f"{self.rows:g}",
             "observables": shorten(self.observables),
-            "drives": shorten(self.drives) or "none",
-            "horizons": ahead,
+            "input terms": shorten(self.input_terms) or "none",
+            "horizons": horizons,
         }
 
 
@@ -219,14 +219,14 @@ class SomeTargets(RegressionStatistics):
         return self.every
 
 
-def required_ahead(statistics: RegressionStatistics) -> HorizonStatistics:
-    """Return the multi-step part of the statistics, or say how to get it."""
-    if statistics.ahead is None:
+def required_multistep(statistics: RegressionStatistics) -> HorizonStatistics:
+    """Return the multi-step part of the statistics; the error says how to get it."""
+    if statistics.multistep is None:
         raise KoopsieveError(
             "This needs the outputs several steps ahead, and these statistics hold one step only. "
             "Compress with horizons, for example compress(train, dictionary, horizons=[1, 10, 50])."
         )
-    return statistics.ahead
+    return statistics.multistep
 
 
 def widest(region: FloatArray | None, other: FloatArray | None) -> FloatArray | None:

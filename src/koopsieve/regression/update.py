@@ -1,7 +1,7 @@
 """Two ways to put new rows under a triangular factor, both as accurate as one QR of all rows.
 
 `householder_update` is the QR of [R; Φ]. `innovation_update` writes the new rows as Φ = YR and works on [I; Y] instead.
-Its Gram matrix I + YᵀY loses nothing as long as Y is of moderate size, that is, as long as the new rows tell little
+Its Gram matrix I + YᵀY loses nothing as long as Y is of moderate size, that is, as long as the new rows hold little
 that the old ones did not: then everything is matrix products, which run at the full speed of every core and need a
 third less time. Y is the only place where R is inverted, row by row and backward stably, so the condition number of the
 design is never squared.
@@ -19,7 +19,7 @@ _BLOCK_ROWS = 2048  # rows at a time, so that what is worked on stays in the cac
 # The leverage ‖Y‖² of all new rows together, up to which products are used. Rounding changes what is known of any
 # direction, however weak, by at most ε·leverage of itself: 1e-11 here, where Householder promises ε of the largest.
 _MAX_LEVERAGE = 5e4
-_SAMPLE_EVERY = 32  # one row in so many tells beforehand whether the limit will be passed
+_SAMPLE_EVERY = 32  # every 32nd row is tried first, to see whether the limit will be passed
 
 
 def innovation_update(
@@ -52,7 +52,7 @@ def innovation_update(
 
 
 def expected_leverage(R: FloatArray, design: FloatArray) -> float:
-    """Return ‖ΦR⁻¹‖² as a sample of the rows of Φ tells it; not finite where R is almost singular.
+    """Return ‖ΦR⁻¹‖², estimated from a sample of the rows of Φ; not finite where R is almost singular.
 
     A guess is enough: it spares most of the work that would be thrown away, and either update is right.
     """

@@ -10,21 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._json import number as finite
-from koopsieve._json import plain, read_json
+from koopsieve._display import number, per_cent, steps
+from koopsieve._json import json_number, plain, read_json
 from koopsieve._types import KoopsieveError
-from koopsieve._words import number, per_cent, steps
 from koopsieve._written import written_whole
-from koopsieve.io import summarise
+from koopsieve.io.summary import summarise
 from koopsieve.report.render import rendered
-from koopsieve.sieve.views import Sifted
+from koopsieve.sifting.judge import LINEAR
+from koopsieve.sifting.result import Sifted
 
 SCRIPTS = ("values", "chart", "compare", "theme")
 Summary = Mapping[str, Any]
 
 
 def write_comparison(
-    runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str], title: str = "Runs side by side"
+    runs: Sequence[str | os.PathLike[str]],
+    path: str | os.PathLike[str],
+    title: str = "Runs side by side",
+    overwrite: bool = True,
 ) -> None:
     """Write a page that compares runs, whole or not at all.
 
@@ -35,14 +38,16 @@ def write_comparison(
     path : path
         Where to.
     title : str
+    overwrite : bool
+        Whether a file of that name is replaced.
 
     Raises
     ------
     KoopsieveError
-        If there are fewer than two runs, or one is not there or not of a run.
+        If there are fewer than two runs, or one is not there or not of a run, or the file is there and stays.
     """
     found = {name: read_summary(run) for name, run in zip(run_names(runs), runs, strict=True)}
-    with written_whole(path) as stream:
+    with written_whole(path, overwrite) as stream:
         stream.write(render_comparison(found, title).encode())
 
 
@@ -52,7 +57,7 @@ def render_comparison(runs: Mapping[str, Summary | Sifted], title: str = "Runs s
     Parameters
     ----------
     runs : mapping from name to summary, SieveResult or fitted KoopmanSieve
-        What each run is called, and what it found.
+        Name of each run, and its summary.
     title : str
     """
     if len(runs) < 2:
@@ -125,16 +130,16 @@ def facts(runs: Mapping[str, Summary]) -> list[tuple[str, list[str], int | None]
     for h in horizons:
         errors = [mean_error(s, "sifted", h) for s in runs.values()]
         rows.append((f"NMSE, {steps(h)}", list(map(number, errors)), _largest([-e for e in errors]) if alike else None))
-    beside = [number(mean_error(s, "linear", horizons[-1])) for s in runs.values()]
-    fits = [min(map(finite, s["models"]["sifted"]["simulation_fit"].values())) for s in runs.values()]
+    beside = [number(mean_error(s, LINEAR, horizons[-1])) for s in runs.values()]
+    fits = [min(map(json_number, s["models"]["sifted"]["simulation_fit"].values())) for s in runs.values()]
     rows += [
         (f"NMSE of the linear model, {steps(horizons[-1])}", beside, None),
         ("fit of the simulation, worst output", list(map(per_cent, fits)), _largest(fits) if alike else None),
         ("beats the linear model", ["yes" if s["beats_linear"] else "no" for s in runs.values()], None),
         ("residual tests", ["passed" if s["residuals"]["passed"] else "not passed" for s in runs.values()], None),
-        ("condition number of A", [number(finite(_sifted(s, "condition_number"))) for s in runs.values()], None),
-        ("spectral radius", [number(finite(_sifted(s, "spectral_radius"))) for s in runs.values()], None),
-        ("seconds", [number(sum(map(finite, s["seconds"].values()))) for s in runs.values()], None),
+        ("condition number of A", [number(json_number(_sifted(s, "condition_number"))) for s in runs.values()], None),
+        ("spectral radius", [number(json_number(_sifted(s, "spectral_radius"))) for s in runs.values()], None),
+        ("seconds", [number(sum(map(json_number, s["seconds"].values()))) for s in runs.values()], None),
         ("version, seed", [f"{s['version']}, {s['seed']}" for s in runs.values()], None),
     ]
     return rows
@@ -142,7 +147,7 @@ def facts(runs: Mapping[str, Summary]) -> list[tuple[str, list[str], int | None]
 
 def judged_alike(runs: Mapping[str, Summary]) -> bool:
     """Return whether the runs seem to be judged on the same data: the same channels, of nearly the same deviation."""
-    seen = [{name: finite(one["deviation"]) for name, one in s["data"]["channels"].items()} for s in runs.values()]
+    seen = [{name: json_number(one["deviation"]) for name, one in s["data"]["channels"].items()} for s in runs.values()]
     first = seen[0]
     return len({s["judged_on"] for s in runs.values()}) == 1 and all(
         one.keys() == first.keys() and all(np.isclose(one[name], first[name], rtol=0.01) for name in first)
@@ -151,11 +156,11 @@ def judged_alike(runs: Mapping[str, Summary]) -> bool:
 
 
 def mean_error(summary: Summary, model: str, horizon: int) -> float:
-    """Return a model's NMSE at a horizon, mean of the outputs; nan where the run did not look there."""
+    """Return a model's NMSE at a horizon, mean of the outputs; nan where the run has no such horizon."""
     if horizon not in summary["horizons"]:
         return np.nan
     place = summary["horizons"].index(horizon)
-    return float(np.mean([finite(errors[place]) for errors in summary["models"][model]["nmse"].values()]))
+    return float(np.mean([json_number(errors[place]) for errors in summary["models"][model]["nmse"].values()]))
 
 
 def kept_terms(runs: Mapping[str, Summary]) -> list[tuple[str, list[bool]]]:
@@ -185,7 +190,7 @@ def _curves(name: str, summary: Summary) -> dict[str, Any]:
         "horizons": summary["horizons"],
         "dt": summary["dt"],
         "error": [mean_error(summary, "sifted", h) for h in summary["horizons"]],
-        "linear": [mean_error(summary, "linear", h) for h in summary["horizons"]],
+        LINEAR: [mean_error(summary, LINEAR, h) for h in summary["horizons"]],
         "sizes": summary["path"]["sizes"],
         "chosen": summary["path"]["chosen"],
         "path": [errors[-1] for errors in summary["path"]["nmse"]],

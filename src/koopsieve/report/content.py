@@ -1,36 +1,38 @@
-"""What the page's script needs to know about a run, as plain values."""
+"""The values that the page's script reads; from every observable the strongest chain of dependencies to an output."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from koopsieve._display import probability
 from koopsieve._json import plain
-from koopsieve._types import FloatArray
-from koopsieve.evaluate.spectra import spectrum
-from koopsieve.model import Model
+from koopsieve.forms import Model
+from koopsieve.forms.path import SievePath
+from koopsieve.forms.spectra import spectrum
 from koopsieve.plots.examples import Example, examples
 from koopsieve.report.record import packed, record, rounded, spectra
-from koopsieve.report.why import Row
-from koopsieve.sieve import SievePath
-from koopsieve.sieve.result import EVERYTHING, SieveResult
-from koopsieve.sieve.views import contenders
+from koopsieve.sieve import strength
+from koopsieve.sifting.judge import EVERYTHING
+from koopsieve.sifting.result import SieveResult, contenders
 
 MAX_MATRIX = 60_000  # numbers of the model's matrices that the page holds; larger models are in model.npz only
 MAX_SHOWN = 200  # observables in the inclusion matrix
 
 
-def content(result: SieveResult, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the run as the page's script reads it; `rows` are the chains of `why`."""
+def content(result: SieveResult, rows: Sequence[ChainRow]) -> dict[str, Any]:
+    """Return the run as the page's script reads it; `rows` are those of `chains`."""
     return {
         "dt": result.model.dt,
         "outputs": result.model.output_names,
         "inputs": result.model.input_names,
         "horizons": result.horizons,
-        "judgedOn": result.judged.on,
+        "judgedOn": result.evaluation.on,
         "record": record(result),
         "spectra": spectra(result),
         "models": [
@@ -85,11 +87,11 @@ def _path(path: SievePath) -> dict[str, Any]:
     }
 
 
-def _drives(result: SieveResult, rows: Sequence[Row]) -> dict[str, Any]:
+def _drives(result: SieveResult, rows: Sequence[ChainRow]) -> dict[str, Any]:
     """Return the explanation's matrix; of very many observables the strongest, and then without a threshold to move."""
     found, reduction = result.explanation, result.reduction
     targets = np.array([row.index for row in rows][:MAX_SHOWN] or range(len(found.targets)), dtype=np.intp)
-    count = len(found.targets) if rows else 0  # the first regressors are the targets, the others are drives
+    count = len(found.targets) if rows else 0  # the first regressors are the targets, the others are input terms
     regressors = np.concatenate([targets if rows else [], np.arange(count, len(found.regressors))[:MAX_SHOWN]])
     order = regressors.astype(np.intp)
     return {
@@ -103,31 +105,50 @@ def _drives(result: SieveResult, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _eigenvalues(model: Model, result: SieveResult) -> list[list[float]]:
-    values = spectrum(model, result.judged.data, residuals=False).values
+    values = spectrum(model, result.evaluation.data, residuals=False).values
     found: list[list[float]] = rounded(np.column_stack([values.real, values.imag]))
     return found
 
 
 def _matrices(model: Model) -> dict[str, Any] | None:
     """Return the model's numbers with names of rows and columns; none where they would fill the page."""
-    arrays = {name: np.asarray(array) for name, array in model.arrays().items() if name in _LABELS}
-    if sum(array.size for array in arrays.values()) > MAX_MATRIX:
+    found = model.matrices()
+    if sum(one.values.size for one in found.values()) > MAX_MATRIX:
         return None
-    named = {"φ": model.names, "u": model.signals.acting, "y": model.output_names, "ψ": model.dictionary.regressors}
-    found: dict[str, Any] = {}
-    for name, array in arrays.items():
-        rows, columns = (named[letter] for letter in _LABELS[name])
-        pages = (
-            [(name, array)]
-            if array.ndim == 2
-            else [(f"{name}_{u}", one) for u, one in zip(named["u"], array, strict=True)]
-        )
-        found |= {page: _matrix(values, rows, columns) for page, values in pages}
-    return found
+    return {
+        name: {"rows": one.rows, "columns": one.columns, "values": packed(one.values)} for name, one in found.items()
+    }
 
 
-def _matrix(values: FloatArray, rows: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
-    return {"rows": rows, "columns": columns, "values": packed(values)}
+@dataclass(frozen=True)
+class ChainRow:
+    """One observable; `acts` sums its inclusion over the targets that an output depends on."""
+
+    index: int
+    name: str
+    strength: float
+    acts: float
+    path: tuple[tuple[str, str], ...]
+    output: bool
+    retained: bool
 
 
-_LABELS = {"A": "φφ", "B": "φu", "N": "φφ", "C": "yφ", "coef": "ψy"}  # what rows and columns of each array are
+def chains(result: SieveResult) -> list[ChainRow]:
+    """Return the observables of the explanation, the strongest first, each with its strongest path to an output.
+
+    Of equally strong ones those nearer to an output come first, then those that act on more. Where no
+    observables are carried, terms drive the outputs directly, and there are no chains.
+    """
+    if not result.model.carries_observables:
+        return []
+    names, inclusion = result.explanation.targets, result.explanation.inclusion
+    found, kept = strength(inclusion, result.reduction.outputs), set(result.reduction.retained.tolist())
+    outputs = set(result.reduction.outputs)
+    acts = inclusion[: len(names), result.reduction.retained].sum(axis=1)
+    rank = [(i not in outputs, -found.value[i], len(found.path(i)), -acts[i], i) for i in range(len(names))]
+    rows = []
+    for *_, i in sorted(rank):
+        steps = found.path(i)
+        path = tuple((names[b], probability(inclusion[a, b])) for a, b in pairwise(steps))
+        rows.append(ChainRow(i, names[i], float(found.value[i]), float(acts[i]), path, i in outputs, i in kept))
+    return rows

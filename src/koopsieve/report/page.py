@@ -8,15 +8,13 @@ from typing import Any
 
 from koopsieve._json import plain
 from koopsieve._written import encoded, written_whole
-from koopsieve.io import summarise
+from koopsieve.io.summary import summarise
 from koopsieve.plots.dependencies import dependencies
 from koopsieve.plots.layout import NARROW, WIDTH, lay_out
-from koopsieve.report.content import content
+from koopsieve.report.content import chains, content
 from koopsieve.report.render import rendered
-from koopsieve.report.terms import without_scales
 from koopsieve.report.use import c_code, python_code
-from koopsieve.report.why import chains
-from koopsieve.sieve.views import Sifted, result_of
+from koopsieve.sifting.result import Sifted, result_of
 
 SCRIPTS = (
     "values",
@@ -80,7 +78,7 @@ def render_report(
     result = result_of(given)
     summary, rows, graph = plain(summarise(result, more)), chains(result), dependencies(result)
     data = content(result, rows)
-    formulas, scales = without_scales({term["name"]: term["formula"] for term in summary["coefficients"]})
+    terms = [(term["name"], term["formula"]) for term in summary["coefficients"]]
     return rendered(
         "report.html",
         SCRIPTS,
@@ -97,8 +95,7 @@ def render_report(
         matrices=data["matrices"] is not None,
         graph=graph,
         layouts={"wide": lay_out(graph, WIDTH), "narrow": lay_out(graph, NARROW)},
-        formulas=formulas,
-        scales=scales,
+        formulas=["" if formula == name else formula for name, formula in terms],
         python_code=python_code(result.model, max(result.horizons)),
         c_code=c_code(result.model, max(result.horizons)),
     )

@@ -13,48 +13,48 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.evaluate import free_run
 from koopsieve.plots.examples import shown_models
-from koopsieve.sieve.result import SieveResult
+from koopsieve.sifting.result import SieveResult
 
 MAX_VALUES = 180_000  # numbers of all series together; four bytes each, that is about one megabyte of the page
 MAX_SPECTRUM = 2**16  # samples that a spectrum is taken of
-_BINS = 240  # points of a spectrum
+_MAX_BINS = 240  # frequencies of a spectrum
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ShownPart:
     """A part of one episode that the page holds.
 
     Parameters
     ----------
     episode, rows : int
-        Which episode, and how many of its first samples.
+        The episode, and the number of its first samples.
     """
 
     episode: int
     rows: int
 
 
-def shown_parts(lengths: Sequence[int], values_per_row: int) -> tuple[Shown, ...]:
+def shown_parts(lengths: Sequence[int], values_per_row: int) -> tuple[ShownPart, ...]:
     """Return what fits on the page: whole episodes from the first on, and the beginning of the last of them.
 
     Examples
     --------
     >>> shown_parts([50_000, 50_000, 50_000], values_per_row=3)
-    (Shown(episode=0, rows=50000), Shown(episode=1, rows=10000))
+    (ShownPart(episode=0, rows=50000), ShownPart(episode=1, rows=10000))
     """
     room, found = MAX_VALUES // max(1, values_per_row), []
     for episode, length in enumerate(lengths):
         if room < 2:
             break
-        found.append(Shown(episode, min(length, room)))
+        found.append(ShownPart(episode, min(length, room)))
         room -= length
     return tuple(found)
 
 
 def record(result: SieveResult) -> dict[str, Any]:
     """Return the judged record for the script: per part of it, measured channels and free runs, packed."""
-    data, models = result.judged.data, shown_models(result)
-    outputs, truth = len(result.model.output_names), result.judged.truth
+    data, models = result.evaluation.data, shown_models(result)
+    outputs, truth = len(result.model.output_names), result.evaluation.truth
     width = outputs * (1 + len(models) + (truth is not None)) + data.n_inputs
     parts = shown_parts([len(x) for x in data.states], width)
     return {
@@ -77,7 +77,7 @@ def record(result: SieveResult) -> dict[str, Any]:
     }
 
 
-def _run(model: Any, data: Any, part: Shown, outputs: int) -> FloatArray:
+def _run(model: Any, data: Any, part: ShownPart, outputs: int) -> FloatArray:
     """Return a free run from the first row of a part on, that row as measured."""
     x, u = data.states[part.episode], data.inputs[part.episode]
     return np.vstack([x[:1, :outputs], free_run(model, x[0], u[: part.rows - 1])])
@@ -85,7 +85,7 @@ def _run(model: Any, data: Any, part: Shown, outputs: int) -> FloatArray:
 
 def spectra(result: SieveResult) -> dict[str, dict[str, list[float]]]:
     """Return the amplitude spectrum of every channel of the longest judged episode, thinned to a few hundred points."""
-    data = result.judged.data
+    data = result.evaluation.data
     longest = int(np.argmax([len(x) for x in data.states]))
     x, u = data.states[longest][:, : data.n_outputs], data.inputs[longest]
     names = (*data.output_names, *data.input_names)
@@ -113,9 +113,9 @@ def amplitude_spectrum(values: FloatArray, dt: float) -> tuple[FloatArray, Float
     centred = (values - values.mean()) * window
     amplitude: FloatArray = 2 * np.abs(np.fft.rfft(centred))[1:] / max(window.sum(), 1e-300)
     frequency: FloatArray = np.fft.rfftfreq(len(values), dt)[1:].astype(float)
-    if len(frequency) <= _BINS:
+    if len(frequency) <= _MAX_BINS:
         return frequency, amplitude
-    borders = np.unique(np.geomspace(1, len(frequency), _BINS + 1).astype(int)) - 1
+    borders = np.unique(np.geomspace(1, len(frequency), _MAX_BINS + 1).astype(int)) - 1
     largest = [first + int(np.argmax(amplitude[first:last])) for first, last in pairwise(borders.tolist())]
     return frequency[largest], amplitude[largest]
 

@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from koopsieve._json import number as finite
-from koopsieve._words import number, per_cent, probability, steps
+from koopsieve._display import number, per_cent, probability, steps
+from koopsieve._json import json_number
 from koopsieve.report.content import script_json
 
 
@@ -38,13 +38,13 @@ def rendered(template: str, scripts: Sequence[str], data: Mapping[str, Any], **v
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=lambda value: number(finite(value)),
-        per_cent=lambda value: per_cent(finite(value)),
+        number=lambda value: number(json_number(value)),
+        per_cent=lambda value: per_cent(json_number(value)),
         probability=probability,
         steps=steps,
-        finite=finite,
-        mean=lambda rows: [sum(map(finite, column)) / len(column) for column in zip(*rows, strict=True)],
-        worst=lambda values: min(map(finite, values)),
+        finite=json_number,
+        mean=lambda rows: [sum(map(json_number, column)) / len(column) for column in zip(*rows, strict=True)],
+        worst=lambda values: min(map(json_number, values)),
         done=what_was_done,
     )
     script = joined(scripts)
@@ -58,22 +58,22 @@ def rendered(template: str, scripts: Sequence[str], data: Mapping[str, Any], **v
 
 
 def what_was_done(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what a caller said of the data beyond what is shown anyway, as names and values in words.
+    """Return what was done to the data, beyond what is shown anyway, as names and values in words.
 
     What did not happen is not listed: nothing filled in, nothing dropped.
     """
     known = ("samples", "judged_episodes", "channels")
-    told = {key: value for key, value in facts.items() if key not in known and value not in (0, None, [], ())}
-    if "in_words" in told:
-        told.pop("notes", None)  # they are among the words
-    return [(key.replace("_", " "), _said(value)) for key, value in told.items()]
+    listed = {key: value for key, value in facts.items() if key not in known and value not in (0, None, [], ())}
+    if "in_words" in listed:
+        listed.pop("notes", None)  # they are among the words
+    return [(key.replace("_", " "), _in_words(value)) for key, value in listed.items()]
 
 
-def _said(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_said(item)}" for key, item in value.items())
+        return ", ".join(f"{key} {_in_words(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(map(_said, value)) or "none"
+        return ", ".join(map(_in_words, value)) or "none"
     return "none" if value is None else str(value)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from koopsieve._types import KoopsieveError
-from koopsieve._words import steps
-from koopsieve.export.foreign import check_built_in
-from koopsieve.model import Model
+from koopsieve._display import steps
+from koopsieve.forms import Model
 
 
 def python_code(model: Model, horizon: int) -> str:
@@ -33,9 +31,7 @@ def python_code(model: Model, horizon: int) -> str:
 
 def c_code(model: Model, horizon: int) -> str:
     """Return a C program that uses the files of `model.to_c`; empty if the dictionary holds the user's own code."""
-    try:
-        check_built_in(model.dictionary, "C")
-    except KoopsieveError:
+    if any(any(family.code()) for family in (*model.dictionary.families, *model.dictionary.input_families)):
         return ""
     past, acting = ("past", "input") if model.input_names else ("0", "0")
     declared = [

@@ -1,36 +1,31 @@
-"""Which regressors to keep: sieves under one protocol, a path of sizes for each form, and the choice on it."""
+"""Which terms to keep: sieves under one protocol, each of which gives a path of sizes, and the choice on it."""
 
+from koopsieve.sieve.algorithm_2 import (
+    Reduction,
+    ancestors,
+    condense,
+    reduce,
+    strong_components,
+    threshold_inclusion,
+)
 from koopsieve.sieve.choice import choose
-from koopsieve.sieve.forms import BilinearSearch, FormSearch, LinearSearch, Outcome, ReprojectedSearch, Task
-from koopsieve.sieve.graph import ancestors, condense, strong_components, threshold_inclusion
-from koopsieve.sieve.graph_sieve import GraphCandidate, GraphSieve, SweptGraphSieve
+from koopsieve.sieve.graph_sieve import GraphSet, GraphSieve
 from koopsieve.sieve.horizon import HorizonEstimate, HorizonSieve
-from koopsieve.sieve.path import PathPoint, SievePath
-from koopsieve.sieve.protocol import Candidate, Sieve
-from koopsieve.sieve.reduction import Reduction, reduce
+from koopsieve.sieve.protocol import Sieve, TermSet
 from koopsieve.sieve.simulation import SimulationSieve
 from koopsieve.sieve.strength import Strength, strength
 from koopsieve.sieve.thresholded import coefficient_count, controllable_subspace, thresholded
 
 __all__ = [
-    "BilinearSearch",
-    "Candidate",
-    "FormSearch",
-    "GraphCandidate",
+    "GraphSet",
     "GraphSieve",
     "HorizonEstimate",
     "HorizonSieve",
-    "LinearSearch",
-    "Outcome",
-    "PathPoint",
     "Reduction",
-    "ReprojectedSearch",
     "Sieve",
-    "SievePath",
     "SimulationSieve",
     "Strength",
-    "SweptGraphSieve",
-    "Task",
+    "TermSet",
     "ancestors",
     "choose",
     "coefficient_count",

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.identify import Estimate
-from koopsieve.sieve.reduction import Reduction
+from koopsieve.sieve.algorithm_2 import Reduction
 
 MIN_RELATIVE_DIRECTION = 1e-9  # a direction with less than this of the size of what led to it is rounding
 
@@ -21,7 +21,7 @@ MIN_RELATIVE_DIRECTION = 1e-9  # a direction with less than this of the size of 
 def thresholded(estimate: Estimate, reduction: Reduction) -> Estimate:
     """Return the estimate without the dependencies that were not believed: the paper's A_ε, B unchanged.
 
-    `LiftedModel.from_estimate` makes the model of equation (31) from it. Restricted to `reduction.retained` it predicts
+    `LinearModel.from_estimate` makes the model of equation (31) from it. Restricted to `reduction.retained` it predicts
     the retained observables exactly as the whole (Proposition 2).
 
     Parameters

@@ -1,4 +1,4 @@
-"""Two attractors: Lorenz (paper, Section 5.1) and Rössler, each with its classical parameters."""
+"""The Lorenz attractor with its classical parameters (paper, Section 5.1), and what attractors share."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Seed = int | np.random.SeedSequence | np.random.Generator
 
 
 @dataclass(frozen=True)
-class _Attractor:
-    """A system of three states without inputs, and how a random start falls onto its attractor.
+class Attractor:
+    """A system of three states without inputs, and the range and transient of random starts.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class _Attractor:
     max_step : float
         Longest step of the integration, in seconds.
     low, high : tuple of float
-        Between which random starts lie.
+        Bounds of random starts.
     transient : tuple of float
         Seconds until a random start is on the attractor, at least and at most.
     """
@@ -59,13 +59,7 @@ def _lorenz(state: State, _: State) -> State:
     return 10.0 * (y - x), x * (28.0 - z) - y, x * y - 8.0 / 3.0 * z
 
 
-def _rossler(state: State, _: State) -> State:
-    x, y, z = state
-    return -y - z, x + 0.2 * y, 0.2 + z * (x - 5.7)
-
-
-_LORENZ = _Attractor(_lorenz, 1e-3, (-15.0, -15.0, 10.0), (15.0, 15.0, 40.0), (5.0, 5.0))
-_ROSSLER = _Attractor(_rossler, 0.01, (-5.0, -5.0, 0.0), (5.0, 5.0, 1.0), (60.0, 120.0))
+_LORENZ = Attractor(_lorenz, 1e-3, (-15.0, -15.0, 10.0), (15.0, 15.0, 40.0), (5.0, 5.0))
 
 
 def lorenz(seconds: float = 6.0, dt: float = 1e-3, *, initial: ArrayLike | None = None, seed: Seed = 0) -> FloatArray:
@@ -78,7 +72,7 @@ def lorenz(seconds: float = 6.0, dt: float = 1e-3, *, initial: ArrayLike | None 
     initial : array-like, shape (3,), optional
         State at time zero. Without it, a random start is simulated until it is on the attractor.
     seed : int, SeedSequence or Generator
-        Decides the random start; not used when `initial` is given.
+        Random seed of the start; not used when `initial` is given.
 
     Returns
     -------
@@ -90,16 +84,3 @@ def lorenz(seconds: float = 6.0, dt: float = 1e-3, *, initial: ArrayLike | None 
     (101, 3)
     """
     return _LORENZ.samples(seconds, dt, initial, seed)
-
-
-def rossler(seconds: float = 100.0, dt: float = 0.1, *, initial: ArrayLike | None = None, seed: Seed = 0) -> FloatArray:
-    """Simulate the Rössler attractor, ẋ = −y − z, ẏ = x + 0.2y, ż = 0.2 + z(x − 5.7).
-
-    The parameters are those of `lorenz`.
-
-    Examples
-    --------
-    >>> rossler(1.0, 0.1, seed=1).shape
-    (11, 3)
-    """
-    return _ROSSLER.samples(seconds, dt, initial, seed)

@@ -1,4 +1,4 @@
-"""Plants to control, in simulation: what is measured, what disturbs, where the outputs should go.
+"""Plants to control, in simulation: measurements, disturbances and references.
 
 A controller is anything with `step(measured, reference) -> input`. It sees measurements with noise and the reference
 over its horizon; the disturbance it does not see.
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from koopsieve._types import FloatArray
 from koopsieve.systems.integrate import State, integrate
 
-SETTLING = 5  # first samples that do not count: every controller starts with nothing to go on
+SETTLING_SAMPLES = 5  # at the start, which do not count: no controller has a state estimate yet
 
 
 class Steps(Protocol):
@@ -50,7 +50,7 @@ class ControlTask:
     hold : int
         Samples for which each random level is held when the plant is excited for its identification.
     horizon : int
-        Steps a controller looks ahead.
+        Prediction horizon of a controller.
     output_weights, rate_weights : tuple of float
         What a controller minimises; an output with weight 0 has no reference.
     input_limits, output_limits : pair of tuples of float
@@ -102,7 +102,7 @@ class ControlTask:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ClosedLoopRun:
     """What a controller did.
 
     Parameters
@@ -124,7 +124,7 @@ class Run:
     def tracking_error(self) -> float:
         """Root mean square distance from the reference, over the outputs that have one."""
         followed = np.array(self.task.output_weights) > 0
-        gap = (self.states - self.task.reference[: len(self.states)])[SETTLING:, followed]
+        gap = (self.states - self.task.reference[: len(self.states)])[SETTLING_SAMPLES:, followed]
         return float(np.sqrt(np.mean(gap**2)))
 
     @property
@@ -145,7 +145,7 @@ class Run:
         return float(1e3 * np.median(self.seconds))
 
 
-def follow(task: ControlTask, controller: Steps, seed: int, steps: int | None = None) -> Run:
+def follow(task: ControlTask, controller: Steps, seed: int, steps: int | None = None) -> ClosedLoopRun:
     """Control the plant along its reference; `seed` decides the measurement noise."""
     rng = np.random.default_rng(seed)
     states, inputs, seconds = [np.array(task.initial)], [], []
@@ -155,4 +155,4 @@ def follow(task: ControlTask, controller: Steps, seed: int, steps: int | None = 
         inputs.append(np.array(controller.step(measured, task.reference[k + 1 : k + 1 + task.horizon])))
         seconds.append(time.process_time() - begun)
         states.append(task.simulate(np.concatenate([inputs[-1], disturbance])[None], states[-1])[-1])
-    return Run(task, np.array(states), np.array(inputs), np.array(seconds))
+    return ClosedLoopRun(task, np.array(states), np.array(inputs), np.array(seconds))

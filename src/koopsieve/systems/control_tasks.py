@@ -123,7 +123,7 @@ def _after_a_third(steps: int, size: float) -> FloatArray:
 
 
 def _smooth_steps(levels: FloatArray, hold: int, samples: int, width: int) -> FloatArray:
-    """Return the levels one after the other, each held for a while, with smooth passages of so many samples."""
+    """Return the levels one after the other, each held for a while, with smooth passages of `width` samples."""
     held = np.repeat(np.resize(levels, -(-samples // hold) + 1), hold)
     window = np.hanning(width + 2)[1:-1] / np.hanning(width + 2).sum()
     padded = np.concatenate([np.full(width, held[0]), held])

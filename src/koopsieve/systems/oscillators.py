@@ -1,4 +1,4 @@
-"""Two driven oscillators that benchmarks of identification use: Duffing and Van der Pol.
+"""Two driven oscillators that benchmarks of identification use, Duffing and Van der Pol, and a record of a test bench.
 
 Duffing: ẍ = u − δẋ − kx − x³, k = −1 for two wells.  Van der Pol: ẍ = μ(1 − x²)ẋ − x + u. The state is (x, ẋ).
 """
@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.systems.integrate import State, integrate
 
+BENCH_SAMPLE_TIME = 0.05  # seconds
+_HOLD = 10  # samples for which the input of the bench stays the same
 _MAX_STEP = 0.01  # seconds
 
 
@@ -93,3 +95,21 @@ def _checked(drive: ArrayLike) -> FloatArray:
     if history.ndim != 2 or history.shape[1] != 1:
         raise KoopsieveError(f"drive must have one column. Expected (steps, 1), got {history.shape}.")
     return history
+
+
+def bench_record(samples: int, *, seed: int, noise: float = 1e-3) -> tuple[FloatArray, FloatArray]:
+    """Return inputs and measured positions, both of shape (samples,), of ÿ + 0.4ẏ + y + y³ = u from rest.
+
+    Parameters
+    ----------
+    samples : int
+        Length of the record, one sample every 0.05 s.
+    seed : int
+        Random seed of the input, a random staircase, and of the noise.
+    noise : float
+        Standard deviation of the measurement noise; the position moves by about 0.6.
+    """
+    rng = np.random.default_rng(seed)
+    u = 1.5 * np.repeat(rng.normal(size=samples // _HOLD + 1), _HOLD)[:samples]
+    states = duffing(u[:-1, None], BENCH_SAMPLE_TIME, damping=0.4, stiffness=1.0, initial=(0.0, 0.0))
+    return u, states[:, 0] + noise * rng.normal(size=samples)

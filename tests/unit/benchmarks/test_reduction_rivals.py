@@ -159,9 +159,9 @@ def test_a_projected_model_on_all_directions_is_plain_least_squares():
 
     data = quadratic(noise=0.02)
     _, _, _, phi, statistics = lifted(data)
-    from koopsieve import LeastSquares, LiftedModel
+    from koopsieve import LeastSquares, LinearModel
 
-    plain = LiftedModel.from_estimate(LeastSquares().identify(statistics), phi)
+    plain = LinearModel.from_estimate(LeastSquares().identify(statistics), phi)
     whole = projected_model(statistics, phi, orthonormal_on(statistics.R[:, : phi.size]))
     for state, errors in horizon_nmse(plain, data, [1, 5]).items():
         np.testing.assert_allclose(horizon_nmse(whole, data, [1, 5])[state], errors, rtol=1e-5)
@@ -200,3 +200,15 @@ def test_intervals_are_students_over_systems():
     assert mean == pytest.approx(1 / 6)
     assert half == pytest.approx(4.302653 * np.std([0.1, 0.4, 0.0], ddof=1) / np.sqrt(3))
     assert ratio.interval(0, 2)[1] == pytest.approx(2.570582 * np.std(ratio.values[:, 0], ddof=1) / np.sqrt(6))
+
+
+def test_the_swept_graph_sieve_goes_from_generous_to_strict():
+    from swept_graph_sieve import SweptGraphSieve
+
+    *_, phi, statistics = lifted(quadratic(noise=0.02))
+    found = SweptGraphSieve(generous=1e-3, strict=1e3).path(statistics, 6)
+    assert [one.worth for one in found] == sorted((one.worth for one in found), reverse=True)
+    assert len(found[0].retained) < len(found[-1].retained)
+    assert len({tuple(one.retained.tolist()) for one in found}) == len(found)
+    for one in found:
+        assert set(phi.outputs) <= set(one.retained.tolist())

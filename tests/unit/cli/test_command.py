@@ -18,7 +18,7 @@ def settings_of(command):
     """Return the settings that a command line arrives at."""
     found = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(koopsieve.cli.run, "run_and_write", lambda settings, as_json: found.append(settings))
+        patch.setattr(koopsieve.cli.run, "run_and_write", lambda settings, *_: found.append(settings))
         app(shlex.split(command)[1:], standalone_mode=False)
     return found[0]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from koopsieve import KoopsieveError, LiftedModel
+from koopsieve import KoopsieveError, LinearModel
 from koopsieve.cli import main
 
 SRC = str(Path(__file__).parents[3] / "src")
@@ -99,7 +99,7 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
     assert "spectral radius" in out
     assert "y[k-1]" in out
     code, out, _ = bench("inspect", "result/model.npz", "--json")
-    model = LiftedModel.load(tmp_path / "result" / "model.npz")
+    model = LinearModel.load(tmp_path / "result" / "model.npz")
     facts = json.loads(out)
     assert facts["observables"] == list(model.names)
     assert (facts["form"], facts["history"], facts["sample_time"]) == ("linear", 2, pytest.approx(0.05))
@@ -124,10 +124,6 @@ def test_the_papers_sieve_on_request(bench):
     header, *rows = csv.reader(Path("result/inclusion.csv").read_text().splitlines())
     kept = reduce([[float(v) for v in row[1:]] for row in rows], [0], 0.5).retained
     assert summary["observables"]["retained"] == [header[1 + i] for i in kept]
-
-
-def test_the_name_of_earlier_versions_still_works(bench):
-    assert bench("reduce", *QUICK[1:])[0] == 0
 
 
 def test_a_test_file_and_a_configuration(bench, tmp_path):
@@ -165,7 +161,7 @@ def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
     np.savez(tmp_path / "a.npz", x=x, z=x[:, 0], u=rng.normal(size=300))
     options = ["--kernels", 4, "--horizons", 2, "--delays", 0, "--inputs-at", "k", "--form", "linear", "--out", "a"]
     assert bench("sift", "a.npz", "--states", "x", "--inputs", "u", *options)[0] == 0
-    assert LiftedModel.load("a/model.npz").output_names == ("x_1", "x_2")
+    assert LinearModel.load("a/model.npz").output_names == ("x_1", "x_2")
     code, out, _ = bench("predict", "a/model.npz", "a.npz", "--states", "x")
     header, rows = read_csv(out)
     assert (code, header[3:]) == (0, ["x_1", "x_1_predicted", "x_2", "x_2_predicted"])
@@ -202,7 +198,7 @@ def test_test_data_sampled_differently_are_refused(bench, tmp_path):
 
 def test_what_the_screen_says_is_of_the_model_that_is_saved(bench, tmp_path):
     _, out, _ = bench(*SIFT)
-    model = LiftedModel.load(tmp_path / "result" / "model.npz")
+    model = LinearModel.load(tmp_path / "result" / "model.npz")
     for radius in re.findall(r"spectral radius (?:was [\d.]+, now|is) ([\d.]+)", out):
         assert float(radius.rstrip(".")) == pytest.approx(model.spectral_radius, abs=1e-6)
     kept = json.loads((tmp_path / "result" / "summary.json").read_text())["observables"]["retained"]
@@ -226,7 +222,7 @@ def test_what_the_screen_says_is_of_the_model_that_is_saved(bench, tmp_path):
         ),
         (["sift", "bench.csv"], "Name them with --states"),
         (["sift"], "There is no data file"),
-        (["sift", "bench.csv", "--states", "y", "--out", "bench.csv"], "is a file. Name another with --out"),
+        (["sift", "bench.csv", "--states", "y", "--out", "bench.csv"], "is a file. Choose another folder"),
         (["sift", "bench.csv", "--states", "y", "--config", "none.toml"], "none.toml: No such file"),
         (["sift", "broken.parquet", "--states", "y"], "broken.parquet"),
         (["sift", "empty.csv", "--states", "y"], "NaN"),
@@ -236,7 +232,11 @@ def test_what_the_screen_says_is_of_the_model_that_is_saved(bench, tmp_path):
         (["inspect", "none.npz"], "There is no file none.npz"),
         (["inspect"], "Missing argument"),
         (["predict", "a.npz", "b.csv", "--horizon", "0"], "--horizon"),
-        (["example", "--out", "nowhere/bench.csv"], "No such file"),
+        (["example", "--out", "nowhere/bench.csv"], "there is no folder .*nowhere"),
+        (
+            ["example", "--out", "bench.csv"],
+            "Already there: bench.csv. Replace with --overwrite, or name another place",
+        ),
         (["sieve"], "No such command 'sieve'"),
     ],
 )
@@ -299,7 +299,7 @@ def test_the_program_as_a_process(tmp_path):
     assert max(errors[0] for errors in summary["test"]["nmse"].values()) < 1e-6
 
 
-@pytest.mark.parametrize("stage", ["sift", "write_report"])
+@pytest.mark.parametrize("stage", ["sift_with", "write_report"])
 def test_an_interrupt_leaves_nothing_behind(bench, tmp_path, stage):
     before = sorted(p.name for p in tmp_path.iterdir())
     done = run_python(
@@ -333,7 +333,9 @@ def test_a_report_says_how_to_repeat_it_and_runs_are_compared(bench, tmp_path):
     assert json.loads((tmp_path / "one" / "summary.json").read_text())["command"] == command
     assert f'<pre id="command">{command}</pre>' in (tmp_path / "one" / "report.html").read_text()
     before = (tmp_path / "one" / "model.npz").read_bytes()
-    assert bench(*command.split()[1:])[0] == 0
+    code, _, err = bench(*command.split()[1:])
+    assert (code, "Already there: one/summary.json, one/model.npz" in err) == (2, True)
+    assert bench(*command.split()[1:], "--overwrite")[0] == 0
     assert (tmp_path / "one" / "model.npz").read_bytes() == before
 
     assert bench(*QUICK, "--polynomials", "2", "--out", "two")[0] == 0
@@ -347,3 +349,59 @@ def test_a_report_says_how_to_repeat_it_and_runs_are_compared(bench, tmp_path):
     code, _, err = bench("compare", "one", "nowhere")
     assert code == 2
     assert "nowhere cannot be read" in err
+
+
+@pytest.mark.parametrize(
+    "arguments, written",
+    [
+        (["sift", "gone.csv", "--states", "y", "--out", "out"], "out/inclusion.csv"),
+        (["demo", "--out", "out"], "out/error.png"),
+        (["reproduce", "lorenz", "--out", "out"], "out/summary.json"),
+        (["reproduce", "all", "--out", "out"], "out/usv/summary.json"),
+        (["export", "gone.npz", "--to", "fmu", "--out", "out"], "out/model.fmu"),
+        (["compare", "one", "two", "--out", "out/both.html"], "out/both.html"),
+        (["predict", "gone.npz", "gone.csv", "--out", "out/ahead.csv"], "out/ahead.csv"),
+        (["simulate", "gone.npz", "gone.csv", "--out", "out/run.csv"], "out/run.csv"),
+        (["inspect", "gone.npz", "--bands", "out/bands.csv"], "out/bands.csv"),
+        (["example", "--out", "out/bench.csv"], "out/bench.csv"),
+    ],
+)
+def test_earlier_files_are_not_replaced_unasked(koopsieve_in, tmp_path, arguments, written):
+    """Refused before any work: what would be read is not even there."""
+    (tmp_path / written).parent.mkdir(parents=True)
+    (tmp_path / written).write_text("mine")
+    code, out, err = koopsieve_in(*arguments)
+    assert (code, out) == (2, "")
+    assert err == f"koopsieve: Already there: {written}. Replace with --overwrite, or name another place with --out.\n"
+    assert [p.read_text() for p in tmp_path.rglob("*") if p.is_file()] == ["mine"]
+
+
+def test_a_finished_reproduction_is_not_replaced_and_an_interrupted_one_goes_on(tmp_path):
+    from koopsieve.reproduction.reproduce import FOLDERS, summaries
+
+    done = [tmp_path / name / "summary.json" for name in FOLDERS["all"]]
+    for path in done:
+        assert summaries("all", tmp_path) == done[done.index(path) :]  # foreign, if a summary were there without runs
+        (path.parent / "runs").mkdir(parents=True)
+        (path.parent / "runs" / "settings.json").write_text("{}")
+    assert summaries("all", tmp_path) == []
+    for path in done:
+        assert summaries("all", tmp_path) == []
+        path.write_text("{}")
+    assert summaries("all", tmp_path) == done
+    assert summaries("lorenz", tmp_path) == []
+    (tmp_path / "summary.json").write_text("{}")
+    assert summaries("lorenz", tmp_path) == [tmp_path / "summary.json"]
+
+
+def test_without_out_a_new_name_is_taken(bench, tmp_path):
+    assert bench("example", "--samples", 200)[1].startswith("Written to bench-2.csv: 200 samples")
+    assert bench("example", "--samples", 300)[1].startswith("Written to bench-3.csv: 300 samples")
+    assert bench("example", "--samples", 400, "--overwrite")[1].startswith("Written to bench.csv: 400 samples")
+    for name in ("result", "result-2"):
+        assert f"Report: {name}/report.html" in bench(*QUICK)[1]
+        summary = json.loads((tmp_path / name / "summary.json").read_text())
+        assert summary["settings"]["out"] == name
+        assert "--out" not in summary["command"]  # the same command goes into a new folder
+    assert bench("compare", "result", "result-2")[1].startswith("Written to comparison.html")
+    assert bench("compare", "result", "result-2")[1].startswith("Written to comparison-2.html")

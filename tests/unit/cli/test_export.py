@@ -52,6 +52,23 @@ def test_to_casadi_and_mat(koopsieve_in, tmp_path):
     np.testing.assert_array_equal(loadmat(tmp_path / "out" / "model.mat")["A"], model.A)
 
 
+def test_to_m_and_sympy(koopsieve_in, tmp_path):
+    import sympy
+
+    model = pendulum_model("reprojected")
+    model.save(tmp_path / "model.npz")
+    code, out, _ = koopsieve_in("export", "model.npz", "--to", "m", "--out", "out", "--name", "tank 1")
+    assert (code, out.strip()) == (0, "Written: out/tank_1.m")
+    assert (tmp_path / "out" / "tank_1.m").read_text().startswith("function [next, outputs] = tank_1(carried, input)")
+    code, out, _ = koopsieve_in("export", "model.npz", "--to", "sympy", "--out", "equations")
+    assert (code, out.strip()) == (0, "Written: equations/model.txt")
+    lines = (tmp_path / "equations" / "model.txt").read_text().splitlines()
+    step = sympy.sympify(lines[lines.index("# step") + 1])
+    point = dict(zip(model.to_sympy().carried + model.to_sympy().inputs, (0.1, 0.2, 0.3, 0.4), strict=True))
+    expected = model.advance(np.array([[0.1, 0.2]]), np.array([[0.3, 0.4]]))[0, 0]
+    assert float(step.rhs.subs(point)) == pytest.approx(expected, rel=1e-12)
+
+
 def test_to_fmu(koopsieve_in, tmp_path):
     pytest.importorskip("fmpy")
     pendulum_model("linear").save(tmp_path / "model.npz")
@@ -69,6 +86,7 @@ def test_to_fmu(koopsieve_in, tmp_path):
         (["export", "model.npz", "--to", "c", "--out", "model.npz"], "model.npz cannot be written to"),
         (["export", "model.npz", "--to", "mat", "--out", "x", "--name", "../up"], "--name must be the name of a file"),
         (["export", "model.npz", "--to", "fmu", "--out", "x", "--name", ""], "--name must be the name of a file"),
+        (["export", "model.npz", "--to", "casadi", "--out", "x", "--name", "tank"], "--name has no effect with"),
     ],
 )
 def test_what_goes_wrong_is_said_in_a_line(arguments, said, koopsieve_in, tmp_path):

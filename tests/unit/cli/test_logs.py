@@ -119,7 +119,7 @@ def test_jitter_is_resampled(koopsieve):
     assert (code, "--resample 0.0" in err) == (2, True)
     code, out, _ = koopsieve("sift", "log.csv", *SIFT, "--time", "t", "--resample", 0.02)
     assert code == 0
-    assert "on an even clock" in out
+    assert "on an even time grid" in out
     found = summary()
     assert found["data"]["samples_resampled"] in (899, 900)
     assert found["dt"] == 0.02
@@ -170,6 +170,33 @@ def test_dates_with_points_and_zones(koopsieve):
         assert koopsieve("sift", "log.csv", *SIFT, "--time", "t")[0] == 0
         rows = table(koopsieve("predict", "result/model.npz", "log.csv")[1])
         assert rows["t"][0].replace(".000000000", "") == there
+
+
+def test_marks_of_missing_values_and_formats_of_dates_travel_with_the_model(koopsieve):
+    frame = log().astype({"y": object})
+    frame["t"] = (pd.Timestamp("2024-03-02") + pd.to_timedelta(np.arange(900), unit="s")).strftime("%d/%m/%Y %H:%M:%S")
+    frame.loc[[100, 500], "y"] = ["-", "ERR"]
+    frame.to_csv("log.csv", index=False)
+    options = ["--time", "t", "--gaps", "split"]
+    code, _, err = koopsieve("sift", "log.csv", *SIFT, *options)
+    assert (code, "Got text, '-' at row 102. If it marks a missing value, pass --missing '-'" in err) == (2, True)
+    options += ["--missing", "-,ERR"]
+    code, _, err = koopsieve("sift", "log.csv", *SIFT, *options)
+    assert (code, 'with --date-format "%d/%m/%Y %H:%M:%S"' in err) == (2, True)
+    assert koopsieve("sift", "log.csv", *SIFT, *options, "--date-format", "%d/%m/%Y %H:%M:%S")[0] == 0
+    assert summary()["data"]["rows_dropped"] == 2
+    rows = table(koopsieve("predict", "result/model.npz", "log.csv")[1])
+    assert rows["t"][0] == "2024-03-02T00:00:03"
+    log().to_parquet("other.parquet")  # holds no text
+    assert koopsieve("predict", "result/model.npz", "other.parquet", "--time", "")[0] == 0
+    code, _, err = koopsieve("predict", "result/model.npz", "other.parquet", "--time", "", "--max-gap", 3)
+    assert (code, "--max-gap goes with --gaps interpolate" in err) == (2, True)
+
+
+def test_a_workbook(koopsieve):
+    log().to_excel("log.xlsx", index=False)
+    assert koopsieve("sift", "log.xlsx", *SIFT, "--time", "t")[0] == 0
+    assert summary()["dt"] == pytest.approx(0.02)
 
 
 def test_predictions_join_back_by_episode_row_and_time(koopsieve):
@@ -236,7 +263,7 @@ def test_large_parquet_files_are_streamed_and_keep_the_same_set(koopsieve, monke
     in_memory, test = kept(), summary()["test"]["nmse"]["y"]
 
     monkeypatch.setattr(reading, "MAX_BYTES_IN_MEMORY", 8 * 2 * 9000 - 1)
-    monkeypatch.setattr("koopsieve.parts.MAX_NUMBERS_IN_MEMORY", 100)
+    monkeypatch.setattr("koopsieve.sifting.split.MAX_NUMBERS_IN_MEMORY", 100)
     code, out, _ = koopsieve("sift", *files, *SIFT, "--time", "t")
     assert (code, "Read as a stream" in out) == (0, True)
     assert kept() == in_memory

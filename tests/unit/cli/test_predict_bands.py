@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
     x, u = oscillator(3000, 1.0, 0)
     data = Trajectories.from_arrays(x, u[:-1, None], dt=1.0, state_names=["x", "v"], input_names=["u"])
     recipe = States() + Constant() + Monomials(3)
-    sift(data, recipe, form="linear", horizons=[1, 5, 20], steps=3, test=0.2).model.save(at / "model.npz")
+    sift(data, recipe, form="linear", horizons=[1, 5, 20], path_length=3, test=0.2).model.save(at / "model.npz")
     write(at / "same.csv", *oscillator(600, 1.0, 1))
     write(at / "far.csv", *oscillator(600, 4.0, 2))
     return at
@@ -129,7 +129,13 @@ def test_the_end_of_silverboxs_arrow_is_flagged_and_its_beginning_is_not(predict
     )
     delays = Embedding(2, 2, "k+1")
     result = sift(
-        train, States() + Constant() + Monomials(3), form="linear", delays=delays, horizons=[1, 10], steps=3, test=0.2
+        train,
+        States() + Constant() + Monomials(3),
+        form="linear",
+        delays=delays,
+        horizons=[1, 10],
+        path_length=3,
+        test=0.2,
     )
     result.model.save(tmp_path / "model.npz")
     lines = ["y,u", *(f"{a!r},{b!r}" for a, b in zip(y[100:40575].tolist(), u[100:40575].tolist(), strict=True))]

@@ -39,7 +39,7 @@ def finished(process):
 def test_a_signal_leaves_no_temporary_folder(number, tmp_path):
     """The process waits inside the hidden folder when the signal comes."""
     script = (
-        "import sys, time; from koopsieve.cli import app, main; from koopsieve.io import whole_folder\n"
+        "import sys, time; from koopsieve.cli import app, main; from koopsieve._exchange import whole_folder\n"
         "def wait():\n"
         "    with whole_folder('out') as place:\n"
         "        (place / 'half').write_text('half'); print('ready', flush=True); time.sleep(60)\n"
@@ -62,7 +62,7 @@ def test_a_signal_leaves_no_temporary_folder(number, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("package", ["numpy", "typer", "koopsieve.pipeline"])
+@pytest.mark.parametrize("package", ["numpy", "typer", "koopsieve.cli.sift"])
 def test_an_interruption_while_packages_are_imported(package, tmp_path):
     """A package that is interrupted while it is imported, found first on the path of the command line."""
     if "." in package:
@@ -137,9 +137,9 @@ def test_addresses_that_lead_nowhere(address):
 
 
 def test_runs_that_were_cut_off_are_computed_again(tmp_path):
-    from koopsieve.experiments.monte_carlo import Task, claim, run_tasks
+    from koopsieve.reproduction.monte_carlo import RunTask, claim, run_tasks
 
-    tasks = [Task(f"run{i}", square, (i,)) for i in range(3)]
+    tasks = [RunTask(f"run{i}", square, (i,)) for i in range(3)]
     assert [one["value"] for one in run_tasks(tasks, tmp_path, {"a": 1}, workers=1)] == [0, 1, 4]
     files = sorted(path for path in tmp_path.rglob("*.json") if "value" in path.read_text())
     files[1].write_text(files[1].read_text()[:5])

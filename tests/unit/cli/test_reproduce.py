@@ -6,9 +6,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-import koopsieve.experiments.reproduce  # noqa: F401
+import koopsieve.reproduction.reproduce  # noqa: F401
 from koopsieve.cli.reproduce import reproduce
-from koopsieve.execution.bar import bar
+from koopsieve.execution.progress import bar
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def asked(monkeypatch):
         return {system: {}}
 
     monkeypatch.delenv("KOOPSIEVE_DATA", raising=False)
-    monkeypatch.setattr(sys.modules["koopsieve.experiments.reproduce"], "reproduce", instead)
+    monkeypatch.setattr(sys.modules["koopsieve.reproduction.reproduce"], "reproduce", instead)
     return calls
 
 

@@ -31,23 +31,23 @@ REFUSED = {
     ),
     "NaN in a state": (
         {"states": [X, with_value(X, 17, 1, NAN)]},
-        "State 'x2' at row 17 (counted from 0) of episode 1 is NaN (missing). Fill it in, or pass gaps=\"split\"",
+        "State 'x2' at sample 17 (counted from 0) of episode 1 is NaN (missing). Fill it in, or pass gaps=\"split\"",
     ),
     "several NaN, own names": (
         {"states": with_value(with_value(X, 3, 0, NAN), 5, 1, NAN), "state_names": ["depth", "speed"]},
-        "State 'depth' at row 3 (counted from 0) of episode 0 is NaN (missing), and 1 more like it.",
+        "State 'depth' at sample 3 (counted from 0) of episode 0 is NaN (missing), and 1 more like it.",
     ),
     "NaN in an input": (
         {"states": X, "inputs": with_value(U, 9, 1, NAN), "input_names": ["left", "right"]},
-        "Input 'right' at row 9 (counted from 0) of episode 0 is NaN (missing).",
+        "Input 'right' at sample 9 (counted from 0) of episode 0 is NaN (missing).",
     ),
     "infinite state": (
         {"states": with_value(X, 17, 1, INF)},
-        "State 'x2' at row 17 (counted from 0) of episode 0 is infinite. Remove or repair the sample",
+        "State 'x2' at sample 17 (counted from 0) of episode 0 is infinite. Remove or repair the sample",
     ),
     "infinite input even when splitting": (
         {"states": X, "inputs": with_value(U, 0, 0, -INF), "gaps": "split"},
-        "Input 'u1' at row 0 (counted from 0) of episode 0 is infinite.",
+        "Input 'u1' at sample 0 (counted from 0) of episode 0 is infinite.",
     ),
     "empty list": ({"states": []}, "There are no episodes. Expected at least one array of states, got an empty list."),
     "one sample": (

@@ -105,7 +105,7 @@ def test_the_slope_of_weighted_sums_is_the_weighted_sum_of_the_gradients(name, s
 def test_cutting_commutes_with_the_gradient(name):
     phi = fitted(name)
     points = np.random.default_rng(2).normal(size=(5, 4))
-    kept, drives = np.arange(0, phi.size, 2), np.arange(0, len(phi.drive_names), 2)
+    kept, drives = np.arange(0, phi.size, 2), np.arange(0, len(phi.input_term_names), 2)
     cut = phi.select(kept, drives)
     columns = [*kept, *(phi.size + drives)]
     assert cut.regressors == tuple(phi.regressors[i] for i in columns)

@@ -5,7 +5,7 @@ import pytest
 
 from koopsieve import Constant, Monomials, States, Trajectories
 from koopsieve.evaluate import free_run, simulation_errors, stays_in_range
-from koopsieve.model.reprojected import ReprojectedModel
+from koopsieve.forms.reprojected.model import ReprojectedModel
 
 
 def spring(cubic, seed=0):

@@ -6,8 +6,8 @@ import pytest
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Constant, Monomials, States
-from koopsieve.evaluate.metrics import add_noise, condition_number, horizon_nmse, nmse, snr_db
-from koopsieve.regression import compress, design_diagnostics
+from koopsieve.evaluate.metrics import add_noise, horizon_nmse, nmse, snr_db
+from koopsieve.regression import compress, condition_number, design_diagnostics
 from tests.reference.literal_prediction import horizon_nmse as literal_horizon_nmse
 from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
@@ -62,7 +62,7 @@ def test_horizon_nmse_is_that_of_plain_loops(inputs, form, with_truth, monkeypat
     clean = simulate_pendulum([40, 9, 30], inputs)
     noisy = add_noise(clean, 40, rng=1)
     model = model_of(noisy, form=form)
-    monkeypatch.setattr("koopsieve.model.rollout._CHUNK_BYTES", 7 * 8 * model.carried_size)
+    monkeypatch.setattr("koopsieve.evaluate.rollout._CHUNK_BYTES", 7 * 8 * model.numbers_per_start)
     truth = clean if with_truth else None
     found = horizon_nmse(model, noisy, [5, 1, 12, 5], truth=truth)
     judge = literal_horizon_nmse(model, noisy, [5, 1, 12, 5], truth=truth)

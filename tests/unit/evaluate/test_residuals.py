@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from koopsieve import Constant, KoopsieveWarning, LeastSquares, LiftedModel, States, Trajectories, compress
+from koopsieve import Constant, KoopsieveWarning, LeastSquares, LinearModel, States, Trajectories, compress
 from koopsieve.evaluate.residuals import correlation, one_step_residuals, residual_tests
 
 
@@ -21,13 +21,13 @@ def first_order(samples=4000, seed=0, noise=None, late=0.0):
 
 def fitted(data):
     phi = (States() + Constant()).fit(data)
-    return LiftedModel.from_estimate(LeastSquares().identify(compress(data, phi)), phi)
+    return LinearModel.from_estimate(LeastSquares().identify(compress(data, phi)), phi)
 
 
 def true_model():
     """The plant itself, so that residuals are exactly the noise."""
     phi = States().fit(first_order(10))
-    return LiftedModel(np.array([[0.8]]), np.array([[1.0]]), np.eye(1), phi)
+    return LinearModel(np.array([[0.8]]), np.array([[1.0]]), np.eye(1), phi)
 
 
 def literal_correlation(a, b, lag):
@@ -94,7 +94,7 @@ def test_an_exact_model_and_a_constant_input_have_no_correlation():
     with pytest.warns(KoopsieveWarning, match="never change"):
         data = Trajectories.from_arrays(0.9 ** np.arange(60.0), np.zeros((60, 1)), state_names="y", input_names="u")
     phi = States().fit(data)
-    exact = LiftedModel(np.array([[0.9]]), np.zeros((1, 1)), np.eye(1), phi)
+    exact = LinearModel(np.array([[0.9]]), np.zeros((1, 1)), np.eye(1), phi)
     found = residual_tests(exact, data)
     assert np.abs(found.inputs["y"]["u"].value).max() == 0
     assert np.isfinite(found.whiteness["y"].value).all()

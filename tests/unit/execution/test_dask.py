@@ -14,9 +14,9 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data import Stream, Trajectories, embed_delays
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.execution import DaskExecutor, Serial
-from koopsieve.experiments.monte_carlo import Task, run_tasks
-from koopsieve.identify import SpikeSlab, identify_in_batches
 from koopsieve.regression import compress
+from koopsieve.reproduction.monte_carlo import RunTask, run_tasks
+from tests.problems import assert_same_statistics
 
 distributed = pytest.importorskip("distributed")
 
@@ -34,14 +34,6 @@ def make(lengths=(400, 90, 300), seed=0):
     rng = np.random.default_rng(seed)
     x = [np.cumsum(rng.normal(size=(T, 2)), axis=0) / 10 for T in lengths]
     return Trajectories.from_arrays(x, [rng.normal(size=(T - 1, 1)) for T in lengths])
-
-
-def assert_same(mine, theirs):
-    for one, two in ((mine.factor, theirs.factor), (mine.ahead.factor, theirs.ahead.factor)):
-        np.testing.assert_allclose(one.R, two.R, atol=1e-10 * np.abs(two.R).max())
-        np.testing.assert_allclose(one.S, two.S, atol=1e-10 * np.abs(two.S).max())
-        np.testing.assert_allclose(one.leftover, two.leftover, rtol=1e-10, atol=1e-10)
-        assert one.rows == two.rows
 
 
 def double(x):
@@ -75,13 +67,15 @@ def test_trajectories_and_dask_arrays(client):
     phi = (States() + Monomials()).fit(data)
     wanted = compress(data, phi, horizons=[1, 4], executor=Serial())
     executor = DaskExecutor(client)
-    assert_same(compress(data, phi, horizons=[1, 4], chunk_rows=20, executor=executor), wanted)
+    assert_same_statistics(compress(data, phi, horizons=[1, 4], chunk_rows=20, executor=executor), wanted, 1e-10)
     x = [da.from_array(a, chunks=(70, 2)) for a in data.states]
     u = [da.from_array(a, chunks=(50, 1)) for a in data.inputs]
     for states in (x, [a.persist() for a in x]):
         stream = Stream.from_arrays(states, u)
-        assert_same(compress(stream, phi, horizons=[1, 4], chunk_rows=20, executor=executor), wanted)
-    assert_same(compress(Stream.from_arrays(x, u), phi, horizons=[1, 4], chunk_rows=20, executor=Serial()), wanted)
+        assert_same_statistics(compress(stream, phi, horizons=[1, 4], chunk_rows=20, executor=executor), wanted, 1e-10)
+    assert_same_statistics(
+        compress(Stream.from_arrays(x, u), phi, horizons=[1, 4], chunk_rows=20, executor=Serial()), wanted, 1e-10
+    )
 
 
 def test_parquet_and_dask_frames(client, tmp_path):
@@ -108,7 +102,7 @@ def test_parquet_and_dask_frames(client, tmp_path):
     ):
         for engine in (executor, Serial()):
             came = compress(embed_delays(stream, 2, 1), phi, horizons=[3], chunk_rows=10, executor=engine)
-            assert_same(came, wanted)
+            assert_same_statistics(came, wanted, 1e-10)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -139,17 +133,8 @@ def test_all_lifting_is_done_by_the_workers_and_by_all_of_them(workers):
                 assert min(expected) + 1e-3 < mean < max(expected) - 1e-3
 
 
-def test_targets_in_batches(client):
-    data = make()
-    statistics = compress(data, (States() + Monomials()).fit(data))
-    wanted, came = SpikeSlab().identify(statistics), identify_in_batches(SpikeSlab(), statistics, DaskExecutor(client))
-    np.testing.assert_allclose(came.coef, wanted.coef, atol=1e-10)
-    np.testing.assert_allclose(came.inclusion, wanted.inclusion, atol=1e-10)
-    assert came.targets == wanted.targets
-
-
 def test_monte_carlo_runs(client, tmp_path):
-    tasks = [Task(f"run{i}", square, (i,)) for i in range(5)]
+    tasks = [RunTask(f"run{i}", square, (i,)) for i in range(5)]
     found = run_tasks(tasks, tmp_path / "runs", {"seed": 0}, workers=1, executor=DaskExecutor(client))
     assert [result["square"] for result in found] == [0, 1, 4, 9, 16]
     assert {path.name for path in (tmp_path / "runs").iterdir()} == {
@@ -193,10 +178,12 @@ def test_a_worker_killed_in_the_middle(client):
     killer.start()
     came = compress(data, slow, horizons=[2], chunk_rows=20, executor=DaskExecutor(client))
     killer.join()
-    assert_same(came, slow_wanted)
+    assert_same_statistics(came, slow_wanted, 1e-10)
     client.wait_for_workers(2, timeout=60)
     assert victim not in client.run(os.getpid).values()
-    assert_same(compress(data, phi, horizons=[2], chunk_rows=50, executor=DaskExecutor(client)), wanted)
+    assert_same_statistics(
+        compress(data, phi, horizons=[2], chunk_rows=50, executor=DaskExecutor(client)), wanted, 1e-10
+    )
 
 
 def test_a_scheduler_without_workers():
@@ -225,13 +212,13 @@ def test_the_command_line_takes_an_address(client, tmp_path, monkeypatch, capsys
         return ended.value.code, capsys.readouterr().err
 
     assert koopsieve("example", "--samples", "400")[0] == 0
-    reduce = ["reduce", "bench.csv", "--states", "y", "--inputs", "u", "--time", "t", "--kernels", "3"]
-    reduce += ["--horizons", "1,5"]
-    assert koopsieve(*reduce, "--out", "here")[0] == 0
-    assert koopsieve(*reduce, "--out", "there", "--scheduler", client.scheduler.address)[0] == 0
+    sift = ["sift", "bench.csv", "--states", "y", "--inputs", "u", "--time", "t", "--kernels", "3"]
+    sift += ["--horizons", "1,5"]
+    assert koopsieve(*sift, "--out", "here")[0] == 0
+    assert koopsieve(*sift, "--out", "there", "--scheduler", client.scheduler.address)[0] == 0
     here, there = (json.loads((tmp_path / name / "summary.json").read_text()) for name in ("here", "there"))
     assert here["observables"] == there["observables"]
-    code, said = koopsieve(*reduce, "--out", "nowhere", "--scheduler", "tcp://127.0.0.1:9")
+    code, said = koopsieve(*sift, "--out", "nowhere", "--scheduler", "tcp://127.0.0.1:9")
     assert code == 2
     assert "No Dask scheduler answered at 'tcp://127.0.0.1:9'" in " ".join(said.split())
     assert not (tmp_path / "nowhere").exists()

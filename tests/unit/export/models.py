@@ -15,8 +15,9 @@ from koopsieve.dictionary import (
     RandomFourier,
     SquaredExponential,
     States,
+    Terms,
 )
-from koopsieve.model import BilinearModel, LiftedModel, ReprojectedModel
+from koopsieve.forms import BilinearModel, LinearModel, ReprojectedModel
 from tests.reference.pendulum import simulate_pendulum
 
 NO_DELAYS = Embedding()
@@ -32,6 +33,8 @@ EVERY_BLOCK = (
     + Fourier([0.2])
     + RandomFourier(3)
     + States() * (SquaredExponential(2, label="q") * Fourier([0.1]))
+    + Terms("abs(x1)*x2", "sqrt(x2 + 0.4)", "max(x1 - 0.3, x2, 0)", "sign(x2)*x1", "min(x1, 0.1)^3/(2 + x2^2)")
+    + Terms("log(3 + x1^2)*tanh(x2)", "atan(x1) - x2^1.5", "sinh(x1)*cosh(x2)*exp(-tan(0.1*x1))", "x1^9")
 )
 DRIVEN_MONOMIALS = States() + Constant() + Monomials(degree=3, of="states and inputs")
 EVERY_DRIVE = (
@@ -42,6 +45,15 @@ EVERY_DRIVE = (
     + Fourier([0.3], of="states and inputs")
     + Inputs() * RandomFourier(2, label="v")
     + Inputs() * (Inputs() * SquaredExponential(2, label="s"))
+)
+
+HOSTILE = (
+    (("y\n*/ #error", "tab\tand\abell"), ("//", "%d%n")),
+    (("日本", "Δ"), ("é", "è")),
+    (("int", "Makefile"), ("main", "model_test")),
+    (("x" * 300, "x" * 299 + "y"), ("??/", "\\")),
+    (("%{", "end"), ("'; error(1); '", "...")),
+    (("$x_1^2$", "\\input{/etc/passwd}"), ("<script>", '"')),
 )
 
 
@@ -64,5 +76,5 @@ def pendulum_model(form, embedding=NO_DELAYS, recipe=PLAIN, inputs=2, data=None)
         region = np.stack([points.min(axis=0), points.max(axis=0)])
         return ReprojectedModel(coef[:, list(phi.outputs)], phi, region)
     estimate = SimpleNamespace(coef=coef, noise_precision=np.ones(phi.size), regressors=seen.regressors)
-    kind = BilinearModel if form == "bilinear" else LiftedModel
+    kind = BilinearModel if form == "bilinear" else LinearModel
     return kind.from_estimate(estimate, phi)

@@ -5,7 +5,7 @@ import numpy as np
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.data.delays import embedded
 from koopsieve.dictionary import Constant, Inputs, States
-from koopsieve.model import BilinearModel, LiftedModel, ReprojectedModel
+from koopsieve.forms import BilinearModel, LinearModel, ReprojectedModel
 from koopsieve.regression import compress
 from tests.reference.pendulum import least_squares
 
@@ -39,7 +39,7 @@ def plant_model(form, embedding=NO_DELAYS, bend=0.3, noise=0.0):
     phi = (States() + Constant()).fit(data)
     if form == "bilinear":
         return BilinearModel.from_estimate(least_squares(data, phi.bilinear()), phi)
-    return LiftedModel.from_estimate(least_squares(data, phi), phi)
+    return LinearModel.from_estimate(least_squares(data, phi), phi)
 
 
 def statistics_of(form, data, horizons=(1, 2, 3)):

@@ -10,10 +10,10 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data import Embedding, Signals
 from koopsieve.dictionary import Function, Inputs, States, Transformer
 from koopsieve.export.c import c_files
-from koopsieve.model import Model
+from koopsieve.forms import Model
 from tests.compiled import STRICT, Compiled
 from tests.reference.pendulum import simulate_pendulum
-from tests.unit.export.models import DRIVEN_MONOMIALS, EMBEDDINGS, EVERY_BLOCK, FORMS, names_of, pendulum_model
+from tests.unit.export.models import DRIVEN_MONOMIALS, EMBEDDINGS, EVERY_BLOCK, FORMS, HOSTILE, names_of, pendulum_model
 
 every_form = pytest.mark.parametrize("form", FORMS)
 every_embedding = pytest.mark.parametrize("embedding", EMBEDDINGS, ids=names_of)
@@ -157,14 +157,6 @@ def test_names_are_made_fit_for_c(tmp_path):
     said = subprocess.run(["./say"], cwd=tmp_path, capture_output=True, check=True).stdout
     assert said.decode().strip() == "Δp */ ??/"
     subprocess.run(["make"], cwd=tmp_path, check=True, capture_output=True)
-
-
-HOSTILE = (
-    (("y\n*/ #error", "tab\tand\abell"), ("//", "%d%n")),
-    (("日本", "Δ"), ("é", "è")),
-    (("int", "Makefile"), ("main", "model_test")),
-    (("x" * 300, "x" * 299 + "y"), ("??/", "\\")),
-)
 
 
 @pytest.mark.parametrize("outputs, inputs", HOSTILE)

@@ -12,7 +12,7 @@ import pytest
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Embedding, Signals
-from koopsieve.dictionary import Function, States
+from koopsieve.dictionary import Function, States, Terms
 from tests.reference.pendulum import simulate_pendulum
 from tests.unit.export.models import DRIVEN_MONOMIALS, EMBEDDINGS, EVERY_BLOCK, FORMS, names_of, pendulum_model
 
@@ -81,6 +81,15 @@ def test_the_derivatives_are_those_of_linearise():
     A, B = casadi.Function("slopes", *_slopes(model.to_casadi().step))(state, inputs[1])
     np.testing.assert_allclose(np.array(A), around.A, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(np.array(B), around.B, rtol=1e-10, atol=1e-12)
+
+
+def test_roots_have_finite_slopes_where_they_begin():
+    """Optimisers go there; a plain square root gives inf, and nan below zero."""
+    model = pendulum_model("reprojected", recipe=States() + Terms("sqrt(x1)", "x2^1.5", "abs(x1)"), inputs=0)
+    slopes = casadi.Function("slopes", *_slopes(model.to_casadi().step))
+    for x in (np.array([0.0, 0.0]), np.array([-0.3, -0.2]), np.array([0.3, 0.2])):
+        around = model.jacobians(x[None], np.zeros((1, 0)))
+        np.testing.assert_allclose(np.array(slopes(x, np.zeros(0))[0]), around.A[0], rtol=1e-12, atol=1e-13)
 
 
 def test_outputs_are_held_within_bounds():

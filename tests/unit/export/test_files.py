@@ -1,14 +1,13 @@
 """Files of an export appear all together, or not at all; what is in the way is named."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from koopsieve._exchange import write_file, write_files
 from koopsieve._types import KoopsieveError
 from koopsieve.dictionary import Function, States
-from koopsieve.export.files import write_file, write_files
 from tests.unit.export.models import pendulum_model
 
 EXPORTS = {
@@ -35,7 +34,7 @@ def test_folders_are_made_and_files_replaced(tmp_path):
 def test_a_file_in_the_place_of_the_folder_stays_what_it_is(export, tmp_path):
     (tmp_path / "taken").write_text("mine")
     for place in (tmp_path / "taken", tmp_path / "taken" / "deeper"):
-        with pytest.raises(KoopsieveError, match=r"taken.* cannot be written to .*choose another one"):
+        with pytest.raises(KoopsieveError, match=r"taken.* cannot be written to: .*taken is a file"):
             export(pendulum_model("linear"), place)
     assert content(tmp_path) == {"taken": b"mine"}
 
@@ -52,16 +51,14 @@ def test_a_folder_in_the_place_of_a_file_stays_and_nothing_else_appears(name, ex
 def test_a_disk_that_fills_up_leaves_nothing_behind(fails_at, tmp_path, monkeypatch):
     written = []
 
-    def full(path, data):
+    def full(descriptor):
         if len(written) == fails_at:
-            raise OSError(28, "No space left on device", str(path))
-        written.append(path)
-        with open(path, "wb") as stream:  # noqa: PTH123 - the method itself is replaced
-            return stream.write(data)
+            raise OSError(28, "No space left on device")
+        written.append(descriptor)
 
     old = pendulum_model("bilinear").to_c(tmp_path / "there")
     before = content(tmp_path)
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr("koopsieve._written.os.fsync", full)
     for place in (tmp_path / "there", tmp_path / "new" / "folder"):
         written.clear()
         with pytest.raises(KoopsieveError, match=r"cannot be written to \(No space left on device\)"):
@@ -73,7 +70,7 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(fails_at, tmp_path, monkeypa
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="Nothing is closed to this user.")
 def test_a_folder_that_is_closed_is_named(tmp_path):
     tmp_path.chmod(0o555)
-    with pytest.raises(KoopsieveError, match=r"cannot be written to .*denied"):
+    with pytest.raises(KoopsieveError, match=r"cannot be written to: you have no write permission"):
         pendulum_model("linear").to_c(tmp_path / "new")
 
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from koopsieve._optional import needed
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, needed
 
 ROOT = Path(__file__).parents[3]
 ASKED = re.compile(r'needed\("(\w+)[\w.]*", "[^"]+", "([\w-]+)"\)')
 
 
 def asked():
-    texts = (path.read_text() for path in (ROOT / "src" / "koopsieve" / "export").rglob("*.py"))
+    rooms = (ROOT / "src" / "koopsieve" / room for room in ("export", "control"))
+    texts = (path.read_text() for room in rooms for path in room.rglob("*.py"))
     return {found for text in texts for found in ASKED.findall(text)}
 
 

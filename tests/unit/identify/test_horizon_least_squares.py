@@ -10,7 +10,7 @@ from koopsieve import (
     HorizonLeastSquares,
     KoopsieveError,
     LeastSquares,
-    LiftedModel,
+    LinearModel,
     SquaredExponential,
     States,
     compress,
@@ -47,7 +47,7 @@ def prepared(inputs=1, kernels=4):
 def loss_of(statistics, tie, emphasis=0.0):
     frame = whitening(statistics)
     tied = frame.inward(LeastSquares().identify(statistics).coef)
-    return HorizonLoss.of(statistics.ahead, frame, np.array([0, 1]), tied, tie, emphasis), frame, tied
+    return HorizonLoss.of(statistics.multistep, frame, np.array([0, 1]), tied, tie, emphasis), frame, tied
 
 
 def squared_errors(model, data, horizon):
@@ -67,7 +67,7 @@ def test_the_loss_is_the_models_own_squared_error_over_the_data(inputs):
     for white in points:
         coef = frame.outward(white)
         estimate = replace(LeastSquares().identify(statistics), coef=coef)
-        model = LiftedModel.from_estimate(estimate, phi)
+        model = LinearModel.from_estimate(estimate, phi)
         weighted = [w @ squared_errors(model, data, h) for h, w in ((term.horizon, term.weight) for term in loss.terms)]
         direct.append(sum(weighted))
         found.append(loss(white.ravel())[0])
@@ -168,7 +168,7 @@ def test_the_gradient_is_the_gradient(inputs):
 def test_predictions_at_the_horizons_improve_on_the_training_data(inputs):
     data, phi, statistics = prepared(inputs)
     one, many = (
-        LiftedModel.from_estimate(refit.identify(statistics), phi)
+        LinearModel.from_estimate(refit.identify(statistics), phi)
         for refit in (LeastSquares(), HorizonLeastSquares(tie=0.0))
     )
     assert np.all(squared_errors(many, data, 8) < squared_errors(one, data, 8))
@@ -198,7 +198,7 @@ def test_units_do_not_matter():
     recipe = States() + SquaredExponential(centers=data.states[0][::60], coefficients=[0.5], standardize=True)
     scaled = States() + SquaredExponential(centers=small.states[0][::60], coefficients=[0.5], standardize=True)
     a, b = (
-        LiftedModel.from_estimate(HorizonLeastSquares(max_sweeps=20).identify(compress(d, phi, horizons=HORIZONS)), phi)
+        LinearModel.from_estimate(HorizonLeastSquares(max_sweeps=20).identify(compress(d, phi, horizons=HORIZONS)), phi)
         for d, phi in ((data, recipe.fit(data)), (small, scaled.fit(small)))
     )
     one = a.predict(data.states[0][0], data.inputs[0][:8], 8)
@@ -211,7 +211,7 @@ def test_an_unstable_start_is_brought_to_finite_predictions():
     x = rng.normal(size=(60, 2))
     data = Trajectories.from_arrays(x)
     phi = (States() + SquaredExponential(centers=40, coefficients=[5.0])).fit(data)
-    model = LiftedModel.from_estimate(HorizonLeastSquares().identify(compress(data, phi, horizons=(1, 20))), phi)
+    model = LinearModel.from_estimate(HorizonLeastSquares().identify(compress(data, phi, horizons=(1, 20))), phi)
     assert np.isfinite(model.predict(x[0], horizon=20)).all()
 
 

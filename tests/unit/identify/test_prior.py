@@ -1,4 +1,4 @@
-"""What a user can say before the data speak."""
+"""The prior: what its numbers do to the inclusion."""
 
 from dataclasses import replace
 
@@ -54,8 +54,18 @@ def test_known_always_observables_are_always_in():
 
 
 def test_flat_is_the_papers_refit_prior():
-    flat = SpikeSlabPrior(odds={"a": 3.0}).flat()
-    np.testing.assert_array_equal(flat.on(("a", "b"), rows=1e6).log_odds, 0.0)
+    for stated in (
+        {"odds": {"a": 3.0}},
+        {"worth": 0.1},
+        {"expected_size": 0.2},
+        {"e": 2.0},
+        {"f": {"a": 5.0, "b": 1.0}},
+    ):
+        before, flat = SpikeSlabPrior(**stated), SpikeSlabPrior(**stated).flat()
+        assert np.any(before.on(("a", "b"), rows=1e6).log_odds != 0)
+        np.testing.assert_array_equal(flat.on(("a", "b"), rows=1e6).log_odds, 0.0)
+    kept = SpikeSlabPrior(a=0.2, b=0.3, c=0.4, d=0.5, always=("a",)).flat()
+    assert (kept.a, kept.b, kept.c, kept.d, kept.always) == (0.2, 0.3, 0.4, 0.5, ("a",))
 
 
 def test_worth_does_not_depend_on_the_number_of_rows():
@@ -115,8 +125,8 @@ def test_a_regressor_with_its_own_shapes_is_judged_by_them(identifier):
     doubtful = int(np.argmin(usual.max(axis=1)))
     name = data.regressors[doubtful]
     prior = replace(SpikeSlabPrior.strict(), e=named(0.5, **{name: 1e12}))
-    told = identifier(prior).identify(data).inclusion
-    assert np.all(told[doubtful] > 0.99)
+    favoured = identifier(prior).identify(data).inclusion
+    assert np.all(favoured[doubtful] > 0.99)
     assert np.all(usual[doubtful] < 0.9)
 
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from koopsieve import KoopmanSieve, Model, Monomials, States
-from koopsieve._json import number
-from koopsieve.io import plain, summarise, write_run
-from koopsieve.io.summary import fit_per_cent
-from koopsieve.model.terms import output_terms
+from koopsieve._json import json_number, plain
+from koopsieve.io.run import write_run
+from koopsieve.io.summary import fit_per_cent, summarise
 from tests.runs import duffing_result, duffing_trajectories
 
 FIXED = {
@@ -87,7 +86,7 @@ def test_the_numbers_are_those_of_the_run(summary, small_result):
 
 
 def test_fit_is_one_minus_the_ratio_of_norms(summary, small_result):
-    data, model = small_result.judged.data, small_result.model
+    data, model = small_result.evaluation.data, small_result.model
     x, u = data.states[0], data.inputs[0]
     (ahead,) = model.steps(model.start(x[:-1]), [u])
     gap, y = x[1:, :1] - model.read(ahead), x[1:, :1]
@@ -109,7 +108,7 @@ def test_without_test_data_there_is_no_test():
 
 def test_terms_have_formulas_coefficients_and_probabilities(any_result):
     found = plain(summarise(any_result))["coefficients"]
-    terms = output_terms(any_result.model)
+    terms = any_result.model.output_terms()
     assert [term["name"] for term in found] == list(terms.names)
     for j, output in enumerate(any_result.model.output_names):
         np.testing.assert_allclose([term["coefficient"][output] for term in found], terms.coef[:, j])
@@ -123,9 +122,9 @@ def test_terms_have_formulas_coefficients_and_probabilities(any_result):
 
 def test_every_form_that_was_tried_is_there(reprojected_result):
     found = plain(summarise(reprojected_result))
-    assert set(found["tried"]) == set(reprojected_result.paths) == {"reprojected"}
-    assert found["tried"]["reprojected"] == found["path"]
-    assert number(found["condition_number"]["reduced"]["sifted"]) != number(
+    assert set(found["paths"]) == set(reprojected_result.paths) == {"reprojected"}
+    assert found["paths"]["reprojected"] == found["path"]
+    assert json_number(found["condition_number"]["reduced"]["sifted"]) != json_number(
         found["condition_number"]["full"]["everything"]
     )
     assert found["condition_number"]["reduced"]["sifted"] == "nan"
@@ -137,7 +136,7 @@ def test_words_about_the_data_are_kept(small_result):
 
 
 def test_a_fitted_estimator_will_do(tmp_path):
-    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3, form="linear").fit(
+    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], path_length=3, form="linear").fit(
         duffing_trajectories(300)
     )
     write_run(sieve, tmp_path / "new")

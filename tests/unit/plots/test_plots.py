@@ -5,10 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from koopsieve import KoopmanSieve, KoopsieveError, Monomials, States
+from koopsieve import (
+    Constant,
+    Embedding,
+    KoopmanSieve,
+    KoopsieveError,
+    Monomials,
+    SquaredExponential,
+    States,
+    Trajectories,
+    sift,
+)
 from koopsieve.evaluate import free_run
 from koopsieve.plots import (
     new_axes,
+    plot_coverage,
     plot_eigenvalues,
     plot_error_against_horizon,
     plot_graph,
@@ -21,10 +32,14 @@ from koopsieve.plots import (
 )
 from koopsieve.plots.examples import examples
 from koopsieve.plots.figure import draw_errors
-from koopsieve.sieve.views import contenders
+from koopsieve.sifting.result import contenders
+from koopsieve.systems import random_drive, van_der_pol
+from koopsieve.uncertainty import coverage, coverage_curve
 from tests.runs import duffing_result, duffing_trajectories
 
 PLOTS = [plot_eigenvalues, plot_error_against_horizon, plot_graph, plot_inclusion, plot_path, plot_prediction]
+
+
 PLOTS += [plot_simulation]
 
 
@@ -40,7 +55,9 @@ def test_a_plot_returns_the_axes_it_drew_on(any_result, plot, tmp_path):
 
 @pytest.mark.parametrize("plot", [*PLOTS, plot_summary])
 def test_a_fitted_estimator_will_do(plot):
-    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3, input_delays=1, form="linear")
+    sieve = KoopmanSieve(
+        States() + Monomials(degree=2), horizons=[1, 5], path_length=3, delays=Embedding(0, 1), form="linear"
+    )
     with pytest.raises(KoopsieveError, match=r"Got KoopmanSieve; call sift\(...\) or fit\(...\) first"):
         plot(sieve)
     plot(sieve.fit(duffing_trajectories(300)))
@@ -103,7 +120,7 @@ def test_a_prediction_that_leaves_the_picture_is_cut_and_marked(small_result):
 
 def test_free_runs_are_drawn_along_the_record_and_cut_where_they_leave(small_result):
     axes = plot_simulation(small_result, seconds=5.0)
-    data, model = small_result.judged.data, small_result.model
+    data, model = small_result.evaluation.data, small_result.model
     lines = {str(line.get_label()).split(" (")[0]: line for line in axes.get_lines()}
     np.testing.assert_array_equal(lines["measured"].get_ydata(), data.states[0][:101, 0])
     expected = free_run(model, data.states[0][0], data.inputs[0][:100])[:, 0]
@@ -156,7 +173,7 @@ def test_the_matrix_is_that_of_the_explanation(any_result):
 
 def test_examples_are_predictions_of_the_judged_data(small_result):
     found = {example.kind: example for example in examples(small_result)}
-    judged, errors = small_result.judged.data, {}
+    judged, errors = small_result.evaluation.data, {}
     for kind, example in found.items():
         k, x, u = example.start, judged.states[0], judged.inputs[0]
         np.testing.assert_array_equal(example.measured[:, 0], x[k : k + 11, 0])
@@ -170,10 +187,10 @@ def test_examples_are_predictions_of_the_judged_data(small_result):
 
 def test_without_test_data_only_models_that_had_not_learned_from_them_are_drawn():
     result = duffing_result(test=None, methods=False)
-    assert result.judged.on == "validation"
+    assert result.evaluation.on == "validation"
     example = examples(result)[0]
     assert set(example.predicted) == {"sifted", "everything"}
-    x, u = result.judged.data.states[example.episode], result.judged.data.inputs[example.episode]
+    x, u = result.evaluation.data.states[example.episode], result.evaluation.data.inputs[example.episode]
     first = result.path.choice.model
     (ahead,) = first.steps(first.start(x[example.start][None]), [u[example.start][None]])
     np.testing.assert_allclose(example.predicted["sifted"][1], first.read(ahead)[0])
@@ -181,7 +198,7 @@ def test_without_test_data_only_models_that_had_not_learned_from_them_are_drawn(
 
 def test_a_band_is_drawn_where_there_is_one(small_result):
     example = examples(small_result)[0]
-    judged, model = small_result.judged.data, small_result.model
+    judged, model = small_result.evaluation.data, small_result.model
     x, u = judged.states[0], judged.inputs[0]
     along = np.concatenate([x[example.start, 2:], u[example.start : example.start + 10, 0]])[:, None]
     wanted = model.predict(x[example.start, [1, 0]], along, 10, level=0.9)
@@ -204,3 +221,78 @@ def test_dollars_in_names_are_not_mathematics(tmp_path):
     plot_summary(result).savefig(tmp_path / "summary.png", dpi=40)
     save_figure(plot_graph(result), tmp_path / "graph.png", dpi=40)
     assert {path.name for path in tmp_path.iterdir()} == {"summary.png", "graph.png"}
+
+
+@pytest.fixture(scope="module")
+def path():
+    drive = random_drive(300, 10, 1.0, 0)
+    data = Trajectories.from_arrays(van_der_pol(drive, 0.1), drive, dt=0.1)
+    recipe = States() + SquaredExponential(centers=8, coefficients=[0.5])
+    return sift(data, recipe, form="linear", horizons=[1, 5], path_length=4).path
+
+
+def test_every_horizon_has_a_line_of_the_paths_errors(path):
+    axes = plot_path(path)
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts == ["1 step ahead", "5 steps ahead"]
+    for column, container in enumerate(axes.containers):
+        np.testing.assert_allclose(container[0].get_xdata(), path.sizes)
+        np.testing.assert_allclose(container[0].get_ydata(), path.error[:, column])
+
+
+def test_the_choice_is_marked_on_the_axes_given(path):
+    axes = new_axes(4, 3)
+    assert plot_path(path, axes) is axes
+    assert axes.get_title() == f"chosen: {path.choice.size} of 10 terms"
+    assert path.choice.size in [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
+
+
+def test_a_path_of_one_set_has_whole_ticks(graph_result):
+    axes = plot_path(graph_result)
+    axes.get_figure().canvas.draw()
+    size = graph_result.path.choice.size
+    assert [label.get_text() for label in axes.get_xticklabels()] == [str(size - 1), str(size), str(size + 1)]
+
+
+@pytest.fixture(scope="module")
+def data():
+    drive = random_drive(1500, 10, 1.0, 0)
+    noise = 0.05 * np.random.default_rng(0).normal(size=(1501, 2))
+    return Trajectories.from_arrays(van_der_pol(drive, 0.1) + noise, drive, dt=0.1)
+
+
+@pytest.fixture(scope="module")
+def result(data):
+    recipe = States() + Constant() + SquaredExponential(centers=6, standardize=True)
+    return sift(data, recipe, horizons=[1, 5], path_length=3, test=0.3, form="linear")
+
+
+def test_lines_are_the_shares_that_bands_cover(result):
+    axes = plot_coverage(result)
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts == ["1 step", "5 steps"]
+    lines = [line for line in axes.lines if line.get_label() in texts]
+    curve = coverage_curve(result.model, result.evaluation.data, [1, 5])
+    for column, line in enumerate(lines):
+        np.testing.assert_allclose(line.get_xdata(), curve.levels)
+        np.testing.assert_allclose(line.get_ydata(), curve.share[:, column])
+    at = curve.levels.index(0.9)
+    np.testing.assert_allclose(
+        curve.share[at], coverage(result.model, result.evaluation.data, [1, 5]).share.mean(axis=1)
+    )
+    assert (np.diff(curve.share, axis=0) > 0).all()
+    np.testing.assert_allclose(curve.share[:, 0], curve.levels, atol=0.1)
+
+
+def test_it_draws_where_it_is_told(result):
+    axes = new_axes(3, 3)
+    assert plot_coverage(result, axes, horizons=[2]) is axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["2 steps"]
+    assert axes.get_ylabel() == "share of held-out data inside"
+
+
+def test_on_the_data_that_bands_were_calibrated_on_it_refuses(data):
+    alone = sift(data, States() + Constant(), horizons=[1, 5], path_length=3, form="linear")
+    assert alone.coverage is None
+    with pytest.raises(KoopsieveError, match="calibrated on the validation data"):
+        plot_coverage(alone)

@@ -13,6 +13,7 @@ from koopsieve.data import Trajectories
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.execution import Executor, silent
 from koopsieve.regression import RegressionStatistics, TriangularFactor, compress
+from tests.problems import assert_same_factor, assert_same_statistics
 
 
 def make(lengths=(30, 7, 2, 18), n=2, inputs=1, seed=0):
@@ -27,18 +28,6 @@ def one_shot(data, phi):
     return design, np.vstack([phi(x[1:]) for x in data.states])
 
 
-def assert_same(factor, other, tolerance=1e-12):
-    scale = np.abs(other.R).max()
-    np.testing.assert_allclose(factor.R, other.R, atol=tolerance * scale)
-    np.testing.assert_allclose(factor.S, other.S, atol=tolerance * max(np.abs(other.S).max(initial=0), 1))
-    np.testing.assert_allclose(factor.leftover, other.leftover, rtol=1e-10, atol=tolerance)
-    largest = np.abs(other.leftover_products).max(initial=0)
-    np.testing.assert_allclose(
-        factor.leftover_products, other.leftover_products, rtol=1e-10, atol=tolerance * (1 + largest)
-    )
-    assert factor.rows == other.rows
-
-
 @pytest.mark.parametrize("chunk_rows", [1, 3, 10, 1000])
 @pytest.mark.parametrize("inputs", [0, 2])
 def test_chunks_equal_one_qr(chunk_rows, inputs):
@@ -50,22 +39,22 @@ def test_chunks_equal_one_qr(chunk_rows, inputs):
     statistics = compress(data, phi, chunk_rows=chunk_rows)
     rest = targets - Q @ (Q.T @ targets)
     reference = TriangularFactor(signs * R, signs * (Q.T @ targets), rest.T @ rest, len(design))
-    assert_same(statistics.factor, reference)
+    assert_same_factor(statistics.factor, reference)
     assert statistics.regressors == phi.names + data.input_names
-    assert statistics.ahead is None
+    assert statistics.multistep is None
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 4, 1000])
 def test_horizons_equal_rows_written_out(chunk_rows):
     data = make(inputs=2)
     phi = (States() + Monomials()).fit(data)
-    ahead = compress(data, phi, horizons=[3, 1], chunk_rows=chunk_rows).ahead
+    ahead = compress(data, phi, horizons=[3, 1], chunk_rows=chunk_rows).multistep
     assert ahead.horizons == (1, 3)
     rows = [(x, u, k) for x, u in zip(data.states, data.inputs, strict=True) for k in range(len(x) - 3)]
     for h in (1, 3):
         design = np.array([np.concatenate([phi(x[k]), u[k : k + h].ravel()]) for x, u, k in rows])
         targets = np.array([x[k + h] for x, u, k in rows])
-        assert_same(ahead.at(h), TriangularFactor.empty(design.shape[1], 2).absorb(design, targets))
+        assert_same_factor(ahead.at(h), TriangularFactor.empty(design.shape[1], 2).absorb(design, targets))
 
 
 def test_least_squares_from_chunks_has_the_residual_of_the_raw_matrix():
@@ -100,15 +89,15 @@ def test_merge_is_associative_and_select_commutes_with_it(cuts, seed):
     right = parts[-1]
     for part in reversed(parts[:-1]):
         right = part.merge(right)
-    assert_same(left.factor, whole.factor)
-    assert_same(right.factor, whole.factor)
+    assert_same_factor(left.factor, whole.factor)
+    assert_same_factor(right.factor, whole.factor)
     kept = [0, 3]
     chosen = parts[0].select(kept)
     for part in parts[1:]:
         chosen = chosen.merge(part.select(kept))
     assert chosen.observables == ("a", "d")
-    assert_same(chosen.factor, whole.select(kept).factor)
-    assert_same(chosen.factor, TriangularFactor.empty(2, 2).absorb(design[:, kept], targets[:, kept]))
+    assert_same_factor(chosen.factor, whole.select(kept).factor)
+    assert_same_factor(chosen.factor, TriangularFactor.empty(2, 2).absorb(design[:, kept], targets[:, kept]))
 
 
 def test_select_keeps_inputs_and_horizons():
@@ -117,9 +106,7 @@ def test_select_keeps_inputs_and_horizons():
     kept = [0, 1, 3]
     cut = compress(data, phi, horizons=[1, 4]).select(kept)
     direct = compress(data, phi.select(kept), horizons=[1, 4])
-    assert cut.regressors == direct.regressors
-    assert_same(cut.factor, direct.factor)
-    assert_same(cut.ahead.factor, direct.ahead.factor)
+    assert_same_statistics(cut, direct)
 
 
 def test_discount_weights_rows():
@@ -127,7 +114,7 @@ def test_discount_weights_rows():
     design, targets = rng.normal(size=(10, 2)), rng.normal(size=(10, 2))
     discounted = TriangularFactor.empty(2, 2).absorb(design, targets).discount(0.25)
     halved = TriangularFactor.empty(2, 2).absorb(design / 2, targets / 2)
-    assert_same(discounted, replace(halved, rows=2.5))
+    assert_same_factor(discounted, replace(halved, rows=2.5))
 
 
 class Pretend(Executor):
@@ -144,8 +131,7 @@ def test_an_executor_changes_nothing_but_the_order_of_merging():
     phi = (States() + Monomials()).fit(data)
     serial = compress(data, phi, horizons=[2], chunk_rows=7)
     parallel = compress(data, phi, horizons=[2], chunk_rows=7, executor=Pretend())
-    assert_same(parallel.factor, serial.factor)
-    assert_same(parallel.ahead.factor, serial.ahead.factor)
+    assert_same_statistics(parallel, serial)
 
 
 def test_chunks_are_bounded_in_bytes_and_shown():

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Embedding, Stream, Trajectories, embed_delays
-from koopsieve.data.streaming.arrays import Arrays
+from koopsieve.data.streaming.origins import ArraySegment, SegmentOrigin
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.execution import Serial, Threads
 from koopsieve.regression import TriangularFactor, compress
+from tests.problems import assert_same_statistics
 
 
 def make(lengths=(30, 7, 3, 18), n=2, inputs=1, seed=0):
@@ -22,19 +23,6 @@ def make(lengths=(30, 7, 3, 18), n=2, inputs=1, seed=0):
 def padded(data):
     """Inputs with as many rows as states, the last of them not a number: nothing follows it."""
     return [np.vstack([u, np.full((1, u.shape[1]), np.nan)]) for u in data.inputs]
-
-
-def assert_same(mine, theirs):
-    pairs = [(mine.factor, theirs.factor)]
-    if theirs.ahead is not None:
-        pairs.append((mine.ahead.factor, theirs.ahead.factor))
-    for one, two in pairs:
-        scale = np.abs(two.R).max()
-        np.testing.assert_allclose(one.R, two.R, atol=1e-12 * scale)
-        np.testing.assert_allclose(one.S, two.S, atol=1e-12 * max(scale, np.abs(two.S).max()))
-        np.testing.assert_allclose(one.leftover, two.leftover, rtol=1e-10, atol=1e-12)
-        assert one.rows == two.rows
-    assert mine.regressors == theirs.regressors
 
 
 def chunks(data, size):
@@ -61,10 +49,10 @@ def test_chunks_with_delays_and_horizons(size, delays):
     phi = (States() + Monomials()).fit(expected)
     wanted = compress(expected, phi, horizons=[1, 4])
     mine = compress(came, phi, horizons=[1, 4], chunk_rows=5)
-    assert_same(mine, wanted)
+    assert_same_statistics(mine, wanted)
     literal = by_hand(expected, phi, 4)
-    np.testing.assert_allclose(mine.ahead.at(4).R, literal.R, atol=1e-12 * np.abs(literal.R).max())
-    np.testing.assert_allclose(mine.ahead.at(4).S, literal.S, atol=1e-12 * np.abs(literal.R).max())
+    np.testing.assert_allclose(mine.multistep.at(4).R, literal.R, atol=1e-12 * np.abs(literal.R).max())
+    np.testing.assert_allclose(mine.multistep.at(4).S, literal.S, atol=1e-12 * np.abs(literal.R).max())
 
 
 @given(
@@ -116,7 +104,7 @@ def test_memory_maps_and_zarr(tmp_path, executor):
     for states in (maps, arrays):
         stream = Stream.from_arrays(states, padded(data), dt=0.1)
         assert stream.n_samples == 470
-        assert_same(compress(stream, phi, horizons=[3], chunk_rows=16, executor=executor), wanted)
+        assert_same_statistics(compress(stream, phi, horizons=[3], chunk_rows=16, executor=executor), wanted)
 
 
 def test_memory_does_not_grow_with_samples():
@@ -183,12 +171,12 @@ def test_centres_of_a_long_stream_by_mini_batches():
 
 def test_streaming_moments_survive_a_large_offset():
     from koopsieve.dictionary.centers import coordinate_scale
-    from koopsieve.dictionary.points import Points
+    from koopsieve.dictionary.recipes import Domain
 
     rng = np.random.default_rng(0)
     x = 1e8 + rng.normal(size=(3000, 2))
     stream = Stream.from_chunks([("a", part) for part in np.array_split(x, 7)])
-    np.testing.assert_allclose(coordinate_scale(Points(stream), True), (x - 1e8).std(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(coordinate_scale(Domain(stream), True), (x - 1e8).std(axis=0), rtol=1e-6)
 
 
 def test_progress_is_shown_with_and_without_a_known_length():
@@ -208,9 +196,9 @@ def test_progress_is_shown_with_and_without_a_known_length():
 
 
 def test_parts_hold_only_the_arrays_they_need():
-    origin = Arrays.whole([np.zeros((10, 1)), np.ones((10, 1)), np.ones((10, 1))], [np.zeros((10, 0))] * 3)
-    parts = origin.parts(3, reach=1)
-    assert [len(part.states) for part in parts] == [1, 1, 1]
+    arrays = [np.zeros((10, 1)), np.ones((10, 1)), np.ones((10, 1))]
+    parts = SegmentOrigin.of(ArraySegment.whole(arrays, [np.zeros((10, 0))] * 3)).parts(3, reach=1)
+    assert [len(part.segments) for part in parts] == [1, 1, 1]
 
 
 class TestBadInput:
@@ -244,7 +232,7 @@ class TestBadInput:
         x = np.random.default_rng(0).normal(size=(5, 2))
         stream = Stream.from_chunks([("a", x), ("a", x[:, :1])])
         with pytest.raises(
-            KoopsieveError, match=r"Expected 2 \(x1, x2\), got shape \(5, 1\) from row 5 of episode 'a'"
+            KoopsieveError, match=r"Expected 2 \(x1, x2\), got shape \(5, 1\) from sample 5 .* of episode 'a'"
         ):
             compress(stream, States().fit(Trajectories.from_arrays(x)))
 
@@ -253,7 +241,7 @@ class TestBadInput:
         x = np.random.default_rng(0).normal(size=(40, 2))
         phi = States().fit(Trajectories.from_arrays(x))
         x[7, 1] = np.nan
-        with pytest.raises(KoopsieveError, match=r"'x2' is missing or infinite .nan. at row 7 of episode 0"):
+        with pytest.raises(KoopsieveError, match=r"'x2' is missing or infinite .nan. at sample 7 .* of episode 0"):
             compress(Stream.from_arrays(x), phi, chunk_rows=3, executor=executor)
 
     def test_a_missing_input_is_named_unless_nothing_follows_it(self):
@@ -263,7 +251,7 @@ class TestBadInput:
         phi = States().fit(Trajectories.from_arrays(x, u))
         assert compress(Stream.from_chunks([("a", x[:4], u[:4]), ("a", x[4:], u[4:])]), phi).rows == 8
         u[3] = np.nan
-        with pytest.raises(KoopsieveError, match=r"'u1' is missing .* at row 3"):
+        with pytest.raises(KoopsieveError, match=r"'u1' is missing .* at sample 3"):
             compress(Stream.from_chunks([("a", x[:4], u[:4]), ("a", x[4:], u[4:])]), phi)
 
     def test_shapes_of_arrays(self):

@@ -4,7 +4,8 @@ import re
 import pytest
 
 from koopsieve import KoopsieveError
-from koopsieve.io import summarise, write_run
+from koopsieve.io.run import write_run
+from koopsieve.io.summary import summarise
 from koopsieve.report import render_comparison, write_comparison
 from koopsieve.report.comparison import facts, judged_alike, kept_terms, mean_error
 from tests.runs import duffing_result

@@ -11,15 +11,15 @@ import pytest
 
 import koopsieve
 from koopsieve import Function, GraphSieve, KoopmanSieve, LeastSquares, Monomials, SquaredExponential, States
+from koopsieve._json import plain
 from koopsieve.data import embedded
-from koopsieve.io import plain, summarise
+from koopsieve.io.summary import summarise
 from koopsieve.report import render_report, write_report
-from koopsieve.report.content import MAX_MATRIX, content, script_json
+from koopsieve.report.content import MAX_MATRIX, chains, content, script_json
 from koopsieve.report.record import MAX_VALUES, amplitude_spectrum, shown_parts
 from koopsieve.report.render import what_was_done
 from koopsieve.report.use import c_code, python_code
-from koopsieve.report.why import chains
-from koopsieve.sieve.result import Judged
+from koopsieve.sifting.split import EvaluationData
 from tests.compiled import STRICT
 from tests.runs import duffing_result, duffing_trajectories
 
@@ -118,7 +118,7 @@ def test_a_kernel_is_shown_by_its_centre():
     page = render_report(result)
     kernels = [name for name in result.retained_names if name.startswith("exp")]
     assert kernels
-    assert len(re.findall(r"exp\(−0\.5·\|x − z\|²\), z = \(y [−\d.]+, y\[k-1\]", page)) >= len(kernels)
+    assert len(re.findall(r"exp\(−0\.5·\(y [−+] [\d.]+\)² − 0\.5·\(y\[k-1\] ", page)) >= len(kernels)
 
 
 def test_other_forms_say_what_their_eigenvalues_are(bilinear_result, reprojected_result):
@@ -138,7 +138,7 @@ def test_a_result_without_test_data_says_so():
 
 
 def test_a_fitted_estimator_will_do(tmp_path):
-    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], steps=3, form="linear").fit(
+    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], path_length=3, form="linear").fit(
         duffing_trajectories(300)
     )
     write_report(sieve, tmp_path / "report.html")
@@ -165,7 +165,7 @@ def test_a_long_record_and_many_observables_stay_under_three_megabytes(tmp_path)
     recipe = States() + SquaredExponential(centers=230, standardize=True)
     result = duffing_result(dictionary=recipe, sieve=GraphSieve(LeastSquares()), methods=False)
     long = embedded(duffing_trajectories(40_000, seed=1), result.embedding)
-    result = replace(result, judged=Judged("test", long))
+    result = replace(result, evaluation=EvaluationData("test", long))
     write_report(result, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3e6
     shown = content(result, chains(result))

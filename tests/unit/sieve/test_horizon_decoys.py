@@ -5,7 +5,7 @@ import pytest
 
 from koopsieve import Constant, HorizonSieve, SquaredExponential, States, Trajectories
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor
-from koopsieve.sieve.horizon.problem import horizon_problem
+from koopsieve.sieve.horizon.horizon_problem import horizon_problem
 from koopsieve.systems import duffing, random_drive, van_der_pol
 
 HORIZONS = (1, 2, 5, 10, 20, 50)

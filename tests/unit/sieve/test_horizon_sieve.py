@@ -14,10 +14,10 @@ from koopsieve.dictionary import Function
 from koopsieve.identify.estimate import Status
 from koopsieve.identify.spike_slab.moves import removal_growth
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor
+from koopsieve.sieve.horizon.flag_search import FlagSearch
+from koopsieve.sieve.horizon.horizon_problem import JITTER, horizon_problem
 from koopsieve.sieve.horizon.posterior import first_posterior, newcomers, settle_weights, solved, with_newcomer
-from koopsieve.sieve.horizon.problem import JITTER, horizon_problem
 from koopsieve.sieve.horizon.removal import removal_gains, without, without_least
-from koopsieve.sieve.horizon.search import FlagSearch
 from tests.reference.literal_horizon import bound_of_target, direct_data, residual
 
 SHAPES = (1e-3, 1e-10, 1e-3, 1e-6)
@@ -242,7 +242,7 @@ def test_the_set_of_each_size_is_the_best_of_all_sets(seed, inputs):
 def test_units_do_not_matter(seed):
     rng = np.random.default_rng(seed)
     stats, _ = planted(seed, noise=0.5)
-    ahead = stats.ahead
+    ahead = stats.multistep
     columns = 10 ** rng.uniform(-5, 5, size=len(ahead.factor.R))
     targets = 10 ** rng.uniform(-5, 5, size=ahead.factor.S.shape[1])
     factor = TriangularFactor(
@@ -251,7 +251,7 @@ def test_units_do_not_matter(seed):
         ahead.factor.leftover_products * np.outer(targets, targets),
         ahead.factor.rows,
     )
-    other = replace(stats, ahead=replace(ahead, factor=factor))
+    other = replace(stats, multistep=replace(ahead, factor=factor))
     before, after = HorizonSieve().identify(stats), HorizonSieve().identify(other)
     assert before.retained.tolist() == after.retained.tolist()
     np.testing.assert_allclose(before.composite_inclusion, after.composite_inclusion, atol=1e-6)
@@ -264,13 +264,13 @@ def test_units_do_not_matter(seed):
 def test_permuting_the_dictionary_permutes_the_answer(seed):
     order = np.random.default_rng(seed).permutation(12)
     stats, _ = planted(seed, noise=0.5)
-    ahead = stats.ahead
+    ahead = stats.multistep
     columns = np.append(order, np.arange(12, len(ahead.factor.R)))
     names = tuple(ahead.observables[i] for i in order)
     turned = replace(ahead, factor=ahead.factor.select(columns, np.arange(ahead.factor.S.shape[1])), observables=names)
     before = HorizonSieve().identify(stats)
     outputs = tuple(np.flatnonzero(order < 2).tolist())
-    after = HorizonSieve().identify(replace(stats, ahead=turned, observables=names, outputs=outputs))
+    after = HorizonSieve().identify(replace(stats, multistep=turned, observables=names, outputs=outputs))
     assert set(before.retained_names) == set(after.retained_names)
     np.testing.assert_allclose(before.composite_inclusion[order], after.composite_inclusion, atol=1e-6)
 
@@ -318,9 +318,10 @@ def test_the_search_says_when_it_ran_out_of_moves():
 def test_twins_do_not_hurt():
     stats, support = planted(3)
     doubled = list(range(12)) + sorted(support) + list(range(12, 16))
-    factor = stats.ahead.factor.select(doubled, np.arange(stats.ahead.factor.S.shape[1]))
+    factor = stats.multistep.factor.select(doubled, np.arange(stats.multistep.factor.S.shape[1]))
     names = stats.observables + tuple(f"twin{i}" for i in sorted(support))
-    found = HorizonSieve().identify(replace(stats, ahead=replace(stats.ahead, factor=factor, observables=names)))
+    multistep = replace(stats.multistep, factor=factor, observables=names)
+    found = HorizonSieve().identify(replace(stats, multistep=multistep))
     assert found.size == 2 + len(support)
 
 

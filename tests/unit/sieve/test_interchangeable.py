@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from koopsieve import Constant, Function, GraphSieve, States, Trajectories, sift
-from koopsieve.io import plain, summarise
+from koopsieve._json import plain
+from koopsieve.io.summary import summarise
 from koopsieve.report import write_report
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from koopsieve._types import KoopsieveError
-from koopsieve.sieve import reduce
+from koopsieve.sieve.algorithm_2 import reduce
 
 CHAIN = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 1]], dtype=float)  # 0 → 1 → 2 ← 3 ⟲
 

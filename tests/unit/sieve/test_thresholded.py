@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from koopsieve import KoopsieveError, LiftedModel, Monomials, SpikeSlab, States, Trajectories, compress, reduce
+from koopsieve import KoopsieveError, LinearModel, Monomials, SpikeSlab, States, Trajectories, compress, reduce
 from koopsieve.sieve import controllable_subspace, thresholded
 
 
@@ -21,7 +21,7 @@ def test_the_restriction_of_the_thresholded_model_predicts_the_outputs_as_the_wh
     data, phi, found = identified()
     reduction = reduce(found.inclusion, phi.outputs, threshold=0.1)
     assert len(reduction.discarded) > 0
-    whole = LiftedModel.from_estimate(thresholded(found, reduction), phi)
+    whole = LinearModel.from_estimate(thresholded(found, reduction), phi)
     part = whole.restrict(reduction.retained)
     x0, u = data.states[0][10], data.inputs[0][10:40]
     np.testing.assert_allclose(part.predict(x0, u, 30), whole.predict(x0, u, 30), rtol=1e-12, atol=1e-12)

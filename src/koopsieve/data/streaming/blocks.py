@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from koopsieve._types import FloatArray
-from koopsieve.data.streaming.places import Places
+from koopsieve.data.provenance import SourceRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +24,15 @@ class Block:
     states : array, shape (rows, n)
     inputs : array, shape (rows, l)
         Row k acts between sample k and k+1; the block that ends an episode may have one row fewer.
-    places : Places
-        How to call the samples in messages.
+    source : SourceRows
+        Where the samples come from, for messages.
     answered : bool
         Whether the transitions that start here count, or the samples are context for those before.
     """
 
     states: FloatArray
     inputs: FloatArray
-    places: Places
+    source: SourceRows
     answered: bool = True
 
 

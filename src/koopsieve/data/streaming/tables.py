@@ -1,179 +1,187 @@
-"""Tables one after the other as an origin of pieces: which rows are one episode, in time, and who answers for them.
-
-A stretch is anything that gives its rows, some at a time, as tables of the wanted columns: a row group of a file, a
-partition of a Dask data frame.
-"""
+"""Tables as segments of a stream: Parquet files row group by row group, Dask data frames partition by partition."""
 
 from __future__ import annotations
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any, Protocol
+from itertools import accumulate
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError
-from koopsieve.data.clock import Clock
-from koopsieve.data.reading.table import Table
-from koopsieve.data.reading.tables import Columns, Run, runs_of
-from koopsieve.data.repair.times import uneven_steps
-from koopsieve.data.streaming.blocks import Block, Piece, WholeEpisode
-from koopsieve.data.streaming.chunks import refuse_return
-from koopsieve.data.streaming.places import Places
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data.provenance import SourceRows
+from koopsieve.data.streaming.blocks import Block
+from koopsieve.data.streaming.origins import Read, SegmentOrigin, compute
+from koopsieve.io.reading.columns import Columns, check_columns
+from koopsieve.io.reading.frames import WHOLE_FRAME, arrow_frame, as_frame, needed_for
+from koopsieve.io.reading.table import FIRST_ROW, Table
+from koopsieve.io.reading.times import TimeBase
 
-
-class Stretch(Protocol):
-    """A stretch of consecutive rows that can be read by itself."""
-
-    @property
-    def source(self) -> str: ...  # noqa: D102 - how to call it in messages, and its episode where no column says
-    @property
-    def rows(self) -> int | None: ...  # noqa: D102
-    @property
-    def first(self) -> int: ...  # noqa: D102 - number of its first row in the source
-
-    def batches(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
-        """Yield the rows in order."""
-        ...
+_SCAN_ROWS = 65_536
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
-    """Tables one after the other, `first` … `stop`−1 of which are answered for.
+class TableSegment(ABC):
+    """Consecutive rows of a table: what row groups and partitions have in common."""
 
-    Parameters
-    ----------
-    tables : tuple of Stretch
-        All of them, because context may come from those after `stop`.
-    columns : Columns
-    dt : float
-        The step that `columns.time` must keep.
-    clock : Clock
-        How that column tells time.
-    first, stop, reach : int
-        Which tables are answered for, and how many samples of context follow them.
-    """
-
-    tables: tuple[Stretch, ...]
-    columns: Columns
-    dt: float
-    clock: Clock
-    first: int
-    stop: int
-    reach: int = 0
-
-    @property
-    def n_samples(self) -> int | None:
-        """Number of rows, if every table knows its own."""
-        counts = [table.rows for table in self.tables[self.first : self.stop]]
-        return None if None in counts else sum(count or 0 for count in counts)
-
-    def episodes(self) -> Sequence[WholeEpisode] | None:
-        """Return every file, if each is an episode and knows its rows."""
-        mine = range(self.first, self.stop)
-        if self.columns.episode is not None or any(self.tables[i].rows is None for i in mine):
-            return None
-        groups = [list(group) for _, group in groupby(mine, key=lambda i: self.tables[i].source)]
-        rows = [sum(self.tables[i].rows or 0 for i in group) for group in groups]
-        parts = [self._between(group[0], group[-1] + 1, 0) for group in groups]
-        return [WholeEpisode(count, part) for count, part in zip(rows, parts, strict=True)]
-
-    def pieces(self, rows: int) -> Iterator[Piece]:
-        """Yield one piece per run of rows of the same episode."""
-        finished: set[Any] = set()
-        for episode, rows_of_episode in groupby(self._rows(rows), key=lambda read: read.run.episode):
-            refuse_return(episode, finished, "the files")
-            finished.add(episode)
-            yield self._in_time(rows_of_episode)
-
-    def parts(self, count: int, reach: int) -> Sequence[Tables]:
-        """Divide between tables, as evenly as their row counts allow."""
-        weights = [1 if table.rows is None else table.rows for table in self.tables[self.first : self.stop]]
-        ends = np.cumsum(weights)
-        wanted = ends[-1] * np.arange(1, count + 1) / count
-        stops = np.unique(self.first + 1 + np.minimum(np.searchsorted(ends, wanted - 0.5), len(ends) - 1)).tolist()
-        return [self._between(a, b, reach) for a, b in zip([self.first, *stops[:-1]], stops, strict=True)]
-
-    def _between(self, first: int, stop: int, reach: int) -> Tables:
-        missing, last = reach, stop
-        while missing > 0 and last < len(self.tables):  # only tables that can hold context travel to the worker
-            missing -= self.tables[last].rows or 0
-            last += 1
-        return replace(self, tables=self.tables[first:last], first=0, stop=stop - first, reach=reach)
-
-    def _rows(self, rows: int) -> Iterator[Read]:
-        last: Any = None
-        for table in self.tables[self.first : self.stop]:
-            for read in self._read(table, rows):
-                last = read.run.episode
-                yield read
-        missing = self.reach
-        for table in self.tables[self.stop :]:
-            for read in self._read(table, rows):
-                if missing <= 0 or read.run.episode != last:
-                    return
-                yield read.as_context(missing)
-                missing -= len(read.run.states)
-
-    def _read(self, table: Stretch, rows: int) -> Iterator[Read]:
-        passed = table.first
-        for batch in table.batches(self.columns.wanted, rows):
-            if batch.num_rows:
-                for run in runs_of(batch, self.columns, self.clock, table.source, passed):
-                    yield Read(run, table.source)
-            passed += batch.num_rows
-
-    def _in_time(self, reads: Iterator[Read]) -> Iterator[Block]:
-        before: Read | None = None
-        for read in reads:
-            if read.run.times is not None:
-                _check_steps(before, read, self.dt)
-            before = read
-            yield read.block
-
-
-@dataclass(frozen=True, eq=False)
-class Read:
-    """Consecutive rows of one episode, from which source, and whether they are answered for."""
-
-    run: Run
     source: str
-    answered: bool = True
+    columns: Columns
+    base: TimeBase
+
+    @abstractmethod
+    def tables(self, rows: int) -> Iterator[Table]:
+        """Yield the rows, at most `rows` at a time."""
 
     @property
-    def block(self) -> Block:
-        """The rows as a block, placed by their number in the source."""
-        label = self.source if self.run.label == self.source else f"{self.source}, {self.run.label}"
-        places = Places.of(label, self.run.first, len(self.run.states))
-        return Block(self.run.states, self.run.inputs, places, self.answered)
+    def episode(self) -> str | None:
+        """The file, if each is an episode."""
+        return self.source if self.columns.episode is None else None
 
-    def as_context(self, rows: int) -> Read:
-        """Return the first rows, not answered for."""
-        run = self.run
-        times = None if run.times is None else run.times[:rows]
-        return replace(
-            self, run=replace(run, states=run.states[:rows], inputs=run.inputs[:rows], times=times), answered=False
-        )
+    def read(self, rows: int) -> Iterator[Read]:
+        """Yield the rows, episode by episode."""
+        for table in self.tables(rows):
+            for run in table.runs(self.base):
+                yield Read(
+                    run.episode,
+                    Block(run.states, run.inputs, SourceRows.numbered(run.label, run.rows)),
+                    run.times,
+                )
+
+    def divided(self, borders: Sequence[int]) -> Sequence[Self]:
+        """Return the segment as one."""
+        return (self,)
 
 
-def _check_steps(before: Read | None, read: Read, dt: float) -> None:
-    """Refuse a step that is not `dt`, the one from the end of the rows before included."""
-    times = read.run.times
-    if times is None:
-        return
-    joined = times if before is None or before.run.times is None else np.concatenate([before.run.times[-1:], times])
-    uneven = uneven_steps(joined, dt)
-    if uneven.any():
-        row = int(np.argmax(uneven))
+@dataclass(frozen=True, eq=False)
+class RowGroup(TableSegment):
+    """One row group of a Parquet file; `first` is the number of its first row in the file, from 0."""
+
+    group: int
+    rows: int
+    first: int
+
+    def tables(self, rows: int) -> Iterator[Table]:
+        """Yield the rows, decoding no more than needed at a time."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        row, wanted = FIRST_ROW + self.first, list(self.columns.wanted)
+        try:
+            with parquet.ParquetFile(self.source) as file:
+                for batch in file.iter_batches(rows, row_groups=[self.group], columns=wanted, use_threads=False):
+                    yield Table(self.source, arrow_frame(batch, row), self.columns)
+                    row += batch.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise KoopsieveError(f"{self.source} could not be read: {error}. Check that it is whole.") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Partition(TableSegment):
+    """One partition of a Dask data frame."""
+
+    frame: Any
+    rows: None = None
+
+    def tables(self, rows: int) -> Iterator[Table]:
+        """Compute the partition and yield its rows."""
+        frame = as_frame(compute(self.frame[list(self.columns.wanted)]), self.columns, self.source)
+        yield from (Table(self.source, frame.iloc[a : a + rows], self.columns) for a in range(0, len(frame), rows))
+
+
+def parquet_tables(files: Any, columns: Columns, dt: float | None) -> SegmentOrigin:
+    """Return the tables of Parquet files, checked for columns, types and the order of rows."""
+    needed_for("Stream.from_parquet")
+    tables = _row_groups(_listed(files), columns)
+    return _in_order(tables, columns, dt)
+
+
+def dask_tables(frame: Any, columns: Columns, dt: float) -> SegmentOrigin:
+    """Return the tables of a Dask data frame; nothing is computed."""
+    if not hasattr(frame, "get_partition"):
         raise KoopsieveError(
-            f"The rows of an episode must follow one another in steps of {dt:.6g}. Expected time "
-            f"{joined[row] + dt:.10g}, got {joined[row + 1]:.10g} {_between_words(before, read)}. Put rows and files "
-            "in the order they were recorded, or start a new episode where samples are missing."
+            f"Expected a Dask data frame, got {type(frame).__name__}. Dask arrays go to Stream.from_arrays, files to "
+            "Stream.from_parquet, frames in memory to Trajectories.from_frame."
         )
+    check_columns(list(frame.columns), columns, WHOLE_FRAME)
+    names = [f"partition {i}" for i in range(frame.npartitions)]
+    return SegmentOrigin.of(
+        [Partition(name, columns, TimeBase(), frame.get_partition(i)) for i, name in enumerate(names)], dt
+    )
 
 
-def _between_words(before: Read | None, read: Read) -> str:
-    if before is None or before.source == read.source:
-        return f"in {read.source}, episode {read.run.episode!r}"
-    return f"from the end of {before.source} to the start of {read.source}, episode {read.run.episode!r}"
+def _listed(files: Any) -> list[Path]:
+    several = getattr(files, "files", files)  # a pyarrow Dataset knows its files
+    paths = [Path(path) for path in ([several] if isinstance(several, str | PathLike) else several)]
+    found = [file for path in paths for file in (_inside(path) if path.is_dir() else [path])]
+    if not found:
+        raise KoopsieveError(f"There are no Parquet files in {', '.join(map(str, paths)) or 'an empty list'}.")
+    return found
+
+
+def _inside(folder: Path) -> list[Path]:
+    files = (path for path in folder.rglob("*.parquet") if not path.name.startswith((".", "_")))
+    return sorted(
+        files, key=lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(path))]
+    )
+
+
+def _row_groups(paths: Sequence[Path], columns: Columns) -> tuple[RowGroup, ...]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    expected: dict[str, Any] = {}
+    tables: list[RowGroup] = []
+    for path in paths:
+        try:
+            with parquet.ParquetFile(path) as file:
+                schema, metadata = file.schema_arrow, file.metadata
+        except (pa.ArrowException, OSError) as error:
+            raise KoopsieveError(
+                f"{path} could not be read as Parquet: {error}. Check the path and the file."
+            ) from error
+        check_columns(schema.names, columns, str(path))
+        for name in columns.wanted:
+            kind = schema.field(name).type
+            if expected.setdefault(name, kind) != kind:
+                raise KoopsieveError(
+                    f"Column {name!r} has another type in {path} than in the files before it. Expected "
+                    f"{expected[name]} as in {paths[0]}, got {kind}. Write all files with one schema."
+                )
+        counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+        starts = accumulate(counts, initial=0)
+        tables += [
+            RowGroup(str(path), columns, TimeBase(), i, *both)
+            for i, both in enumerate(zip(counts, starts, strict=False))
+        ]
+    if sum(table.rows for table in tables) == 0:
+        raise KoopsieveError(f"There are no rows in {paths[0]}{' and the other files' if len(paths) > 1 else ''}.")
+    return tuple(table for table in tables if table.rows)
+
+
+def _in_order(groups: Sequence[RowGroup], columns: Columns, dt: float | None) -> SegmentOrigin:
+    """Return the origin, after the columns of episodes and times were read once to check the order of the rows."""
+    marks = replace(columns, states=(), inputs=())
+    base, step = TimeBase(), 1.0
+    if columns.time is not None:
+        table = next(replace(groups[0], columns=marks).tables(_SCAN_ROWS))
+        base = TimeBase.of(table.times())
+        step = _median_step(table.elapsed(base), columns.time, groups[0].source)
+    segments = [replace(group, base=base) for group in groups]
+    found = SegmentOrigin.of(segments, step if dt is None else dt)
+    scan = [replace(segment, columns=marks) for segment in segments] if marks.wanted else []
+    for piece in replace(found, segments=tuple(scan)).pieces(_SCAN_ROWS):
+        for _ in piece:
+            pass
+    return found
+
+
+def _median_step(times: FloatArray | None, time: str, source: str) -> float:
+    steps = np.diff(np.asarray(times))
+    if not (steps.size and np.median(steps) > 0):
+        raise KoopsieveError(f"Time {time!r} does not increase in {source}. Sort the rows, or leave time= out.")
+    return float(np.median(steps))

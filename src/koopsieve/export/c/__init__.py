@@ -8,18 +8,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from koopsieve.export.c.header import header
+from koopsieve._exchange import write_files
+from koopsieve.dictionary import TermMap
+from koopsieve.dictionary.expressions import require_expressions
+from koopsieve.export.c.header import Sizes, header, names_source
+from koopsieve.export.c.line import line_source, simulate_source
+from koopsieve.export.c.literals import identifier
+from koopsieve.export.c.maps import map_source, named_maps, step_source
 from koopsieve.export.c.program import checking_program, makefile
-from koopsieve.export.c.sizes import Sizes
-from koopsieve.export.c.source import source
-from koopsieve.export.c.text import identifier
 from koopsieve.export.c.vectors import vectors_of
-from koopsieve.export.files import write_files
-from koopsieve.export.foreign import check_built_in
-from koopsieve.export.protocols import Predictor
+from koopsieve.forms import Model
 
 
-def c_files(model: Predictor, name: str = "model") -> dict[str, str]:
+def c_files(model: Model, name: str = "model") -> dict[str, str]:
     """Return the text of every file, by its name.
 
     Raises
@@ -27,17 +28,42 @@ def c_files(model: Predictor, name: str = "model") -> dict[str, str]:
     KoopsieveError
         If the dictionary holds a user's own code, or a coefficient is not finite.
     """
-    check_built_in(model.dictionary, "C")
+    phi = model.dictionary
+    require_expressions((*phi.families, *phi.input_families), "C")
     plain, sizes = identifier(name), Sizes.of(model)
     vectors = vectors_of(model)
     return {
         f"{plain}.h": header(model, sizes, plain),
-        f"{plain}.c": source(model, sizes, plain),
+        f"{plain}.c": _source(model, sizes, plain),
         f"{plain}_test.c": checking_program(vectors, sizes, model.signals.embedding.history, plain),
         "Makefile": makefile(plain),
     }
 
 
-def to_c(model: Predictor, folder: str | os.PathLike[str], name: str = "model") -> tuple[Path, ...]:
+def to_c(model: Model, folder: str | os.PathLike[str], name: str = "model") -> tuple[Path, ...]:
     """Write the files into a folder, which is made if it is not there, and return their paths; see `Model.to_c`."""
     return write_files(folder, {file: text.encode("ascii") for file, text in c_files(model, name).items()})
+
+
+def _source(model: Model, sizes: Sizes, name: str) -> str:
+    phi, signals = model.dictionary, model.signals
+    maps = {
+        "lift": TermMap.of_terms(phi.state_names, phi.families),
+        "start": model.start_map(),
+        "step": model.step_map(),
+        "read": model.read_map(),
+    }
+    named, families = named_maps(maps, sloped="step")
+    return "".join(
+        [
+            f'/* Written by koopsieve; see {name}.h. */\n#include <math.h>\n\n#include "{name}.h"\n',
+            names_source(signals, name),
+            families,
+            map_source(named["lift"], name, "state", "observables"),
+            line_source(signals, sizes, name),
+            map_source(named["start"], name, "state", "carried"),
+            step_source(named["step"], name, sizes.inputs),
+            map_source(named["read"], name, "carried", "output"),
+            simulate_source(signals, sizes, name),
+        ]
+    )

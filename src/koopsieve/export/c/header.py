@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from koopsieve.data import Signals
-from koopsieve.export.c.sizes import Sizes
-from koopsieve.export.c.text import comment, identifiers, number, string
-from koopsieve.export.protocols import Predictor
+from koopsieve.export.c.literals import comment, identifiers, number, string
+from koopsieve.forms import Model
 
 
-def header(model: Predictor, sizes: Sizes, name: str) -> str:
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of outputs, inputs, state columns, observables, and of what is carried from step to step."""
+
+    outputs: int
+    inputs: int
+    states: int
+    observables: int
+    carried: int
+
+    @classmethod
+    def of(cls, model: Model) -> Sizes:
+        """Count."""
+        signals = model.signals
+        states, carried = len(signals.state_names), len(model.carried_names)
+        return cls(len(signals.outputs), len(signals.inputs), states, model.dictionary.size, carried)
+
+
+def header(model: Model, sizes: Sizes, name: str) -> str:
     """Return the header file."""
     guard, signals = name.upper(), model.signals
     return f"""/* A {model.form} model of {comment(", ".join(signals.outputs))}, written by koopsieve.
@@ -54,8 +73,8 @@ def _strings(names: tuple[str, ...]) -> str:
     return ", ".join(map(string, names))
 
 
-def _carried(model: Predictor) -> str:
-    return "the state itself" if model.form == "reprojected" else "the observables"
+def _carried(model: Model) -> str:
+    return "the observables" if model.carries_observables else "the state itself"
 
 
 def _timing(signals: Signals) -> str:
@@ -75,14 +94,14 @@ def _places(guard: str, kind: str, names: tuple[str, ...]) -> str:
 
 
 def _declarations(name: str, guard: str, sizes: Sizes, signals: Signals) -> str:
-    along = signals.embedding.history - 1 + signals.embedding.ahead
+    rows = signals.embedding.history - 1 + signals.embedding.ahead
     inputs = f"extern const char *const {name}_input_names[];\n" if sizes.inputs else ""
     return f"""extern const char *const {name}_output_names[];
 {inputs}
 /* Evaluate the observables (OBSERVABLES) of a state (STATES). */
 void {name}_lift(const double *state, double *observables);
 
-/* Make the state (STATES) of HISTORY rows of measured outputs, the newest last, and of the inputs ({along} rows) from
+/* Make the state (STATES) of HISTORY rows of measured outputs, the newest last, and of the inputs ({rows} rows) from
  * the oldest of these rows on; inputs are used only where the state holds past inputs. */
 void {name}_state(const double *outputs, const double *inputs, double *state);
 

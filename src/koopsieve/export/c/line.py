@@ -3,20 +3,8 @@
 from __future__ import annotations
 
 from koopsieve.data import Signals
-from koopsieve.export.c.sizes import Sizes, calls, unused
-from koopsieve.export.protocols import Predictor
-
-
-def lift_source(model: Predictor, name: str) -> str:
-    """Return the function that evaluates the observables."""
-    lines = "".join(
-        f"    {f}(state, observables + {at});\n" for f, at in calls(model.dictionary.families, "observables")
-    )
-    return f"""
-void {name}_lift(const double *state, double *observables)
-{{
-{lines or unused("state", "observables")}}}
-"""
+from koopsieve.export.c.header import Sizes
+from koopsieve.export.c.terms import function
 
 
 def line_source(signals: Signals, sizes: Sizes, name: str) -> str:
@@ -36,11 +24,8 @@ def _state(signals: Signals, sizes: Sizes, name: str) -> str:
         for (int i = 0; i < {width}; i++)
             state[{first} + (delay - 1) * {width} + i] = inputs[({last + embedding.ahead} - delay) * {width} + i];
 """
-    return f"""
-void {name}_state(const double *outputs, const double *inputs, double *state)
-{{
-{past}{past_inputs if embedding.input_delays else unused("inputs")}}}
-"""
+    head = f"void {name}_state(const double *outputs, const double *inputs, double *state)"
+    return function(head, past + (past_inputs if embedding.input_delays else ""))
 
 
 def _shift(signals: Signals, sizes: Sizes, name: str) -> str:
@@ -52,13 +37,9 @@ def _shift(signals: Signals, sizes: Sizes, name: str) -> str:
     for (int i = 0; i < {width}; i++)
         state[{split} + i] = input[i];
 """
-    return f"""
-void {name}_shift(double *state, const double *output, const double *input)
-{{
-{moved if embedding.state_delays else ""}    for (int i = 0; i < {n}; i++)
-        state[i] = output[i];
-{moved_inputs if embedding.input_delays else unused("input")}}}
-"""
+    new = f"    for (int i = 0; i < {n}; i++)\n        state[i] = output[i];\n"
+    body = (moved if embedding.state_delays else "") + new + (moved_inputs if embedding.input_delays else "")
+    return function(f"void {name}_shift(double *state, const double *output, const double *input)", body)
 
 
 def simulate_source(signals: Signals, sizes: Sizes, name: str) -> str:
@@ -66,15 +47,14 @@ def simulate_source(signals: Signals, sizes: Sizes, name: str) -> str:
     embedding = signals.embedding
     first = embedding.history - 1 + embedding.ahead
     acting = f"inputs + (k + {first}) * {sizes.inputs}" if sizes.inputs else "inputs"
-    return f"""
-void {name}_simulate(const double *outputs, const double *inputs, int samples, double *simulated)
-{{
-    double state[{sizes.states}], carried[2][{sizes.carried}];
+    body = f"""    double state[{sizes.states}], carried[2][{sizes.carried}];
     {name}_state(outputs, inputs, state);
     {name}_start(state, carried[0]);
     for (int k = 0; k < samples - {embedding.history}; k++) {{
         {name}_step(carried[k % 2], {acting}, carried[(k + 1) % 2]);
         {name}_read(carried[(k + 1) % 2], simulated + k * {sizes.outputs});
     }}
-}}
 """
+    return function(
+        f"void {name}_simulate(const double *outputs, const double *inputs, int samples, double *simulated)", body
+    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from koopsieve._types import FloatArray
-from koopsieve.export.c.sizes import Sizes
-from koopsieve.export.c.text import number, table
+from koopsieve.export.c.header import Sizes
+from koopsieve.export.c.literals import number, table
 from koopsieve.export.c.vectors import POINTS, RUN, Expected, Vectors
 
 TOLERANCE = 1e-12  # of the largest sum behind a value

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.dictionary.kernels import Kernels
-from koopsieve.export.protocols import LiftedStep, Predictor, ReprojectedStep, step_of
+from koopsieve.forms import Model
+from koopsieve.forms.reprojected.model import widened
 
-POINTS, RUN = 5, 10  # how many points are compared, and how many steps of a free run
+POINTS, RUN = 5, 10  # points that are compared, and steps of a free run
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +46,9 @@ class Vectors:
     simulate: Expected
 
 
-def vectors_of(model: Predictor, seed: int = 0) -> Vectors:
+def vectors_of(model: Model, seed: int = 0) -> Vectors:
     """Return the model's answers at random points where its functions are not all zero."""
-    low, high = _range(model)
+    low, high = widened(model.working_range(), 0.2)
     n, embedding = len(model.signals.state_names), model.signals.embedding
     rng = np.random.default_rng(seed)
     points = rng.uniform(low, high, size=(POINTS, len(low)))
@@ -68,23 +68,7 @@ def vectors_of(model: Predictor, seed: int = 0) -> Vectors:
     )  # fmt: skip
 
 
-def _range(model: Predictor) -> tuple[FloatArray, FloatArray]:
-    """Return between which values points are drawn: a little beyond the data where the model knows them."""
-    n, width = len(model.signals.state_names), len(model.signals.inputs)
-    low, high = -np.ones(n + width), np.ones(n + width)
-    step = step_of(model)
-    if isinstance(step, ReprojectedStep):
-        region = model.arrays()["region"]
-        beyond = 0.2 * np.ptp(region, axis=0)
-        return region[0] - beyond, region[1] + beyond
-    for family in model.dictionary.families:
-        if isinstance(family, Kernels):
-            centers = family.centers * family.scale
-            low[:n], high[:n] = centers.min(axis=0), centers.max(axis=0)
-    return low, high
-
-
-def _run(model: Predictor, outputs: FloatArray, inputs: FloatArray) -> tuple[FloatArray, float]:
+def _run(model: Model, outputs: FloatArray, inputs: FloatArray) -> tuple[FloatArray, float]:
     """Return a free run, and the largest sum in it."""
     embedding = model.signals.embedding
     padded = np.vstack([outputs, np.zeros((embedding.ahead, outputs.shape[1]))])  # embed drops it again
@@ -98,25 +82,18 @@ def _run(model: Predictor, outputs: FloatArray, inputs: FloatArray) -> tuple[Flo
     return np.array(found), largest
 
 
-def step_size(model: Predictor, carried: FloatArray, inputs: FloatArray) -> float:
+def step_size(model: Model, carried: FloatArray, inputs: FloatArray) -> float:
     """Return the largest sum of absolute values that a step adds up."""
-    step, z, u = step_of(model), np.abs(carried), np.abs(inputs)
-    if isinstance(step, LiftedStep):
-        products = np.einsum("pk,kij,pj->pi", u[:, : len(step.N)], np.abs(step.N), z)
-        return _largest(z @ np.abs(step.A).T + u @ np.abs(step.B).T + products)
-    points = np.hstack([carried, inputs])
-    return max(_largest(np.abs(model.dictionary.evaluate(points)) @ np.abs(step.coef)), _largest(z))
+    step, points = model.step_map(), np.hstack([carried, inputs])
+    return max(_largest(np.abs(step.terms(points)) @ np.abs(step.weights).T), _largest(carried))
 
 
-def _linearised(model: Predictor, carried: FloatArray, inputs: FloatArray) -> Expected:
-    found, step = model.jacobians(carried, inputs), step_of(model)
+def _linearised(model: Model, carried: FloatArray, inputs: FloatArray) -> Expected:
+    found, step, points = model.jacobians(carried, inputs), model.step_map(), np.hstack([carried, inputs])
     flat = np.hstack([found.A.reshape(POINTS, -1), found.B.reshape(POINTS, -1), found.offset])
-    size = max(_largest(flat), step_size(model, carried, inputs))
-    if isinstance(step, ReprojectedStep):
-        points = np.hstack([carried, inputs])
-        slopes = np.abs(model.dictionary.gradient(points))
-        size = max(size, _largest(np.einsum("ptd,tc->pcd", slopes, np.abs(step.coef))))
-    return Expected(flat, size)
+    slopes = np.einsum("ptd,ct->pcd", np.abs(step.slopes(points)), np.abs(step.weights))
+    largest = max(_largest(flat), _largest(slopes), _largest(slopes @ np.abs(points)[:, :, None]))
+    return Expected(flat, max(largest, step_size(model, carried, inputs)))
 
 
 def _largest(values: FloatArray) -> float:

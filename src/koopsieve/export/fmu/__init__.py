@@ -17,15 +17,14 @@ from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 
-from koopsieve._optional import needed
-from koopsieve._types import KoopsieveError
+from koopsieve._exchange import write_file
+from koopsieve._types import KoopsieveError, needed
 from koopsieve.export.c import c_files
-from koopsieve.export.files import write_file
 from koopsieve.export.fmu.description import model_description
-from koopsieve.export.protocols import Predictor
+from koopsieve.forms import Model
 
 
-def to_fmu(model: Predictor, path: str | os.PathLike[str]) -> Path:
+def to_fmu(model: Model, path: str | os.PathLike[str]) -> Path:
     """Write the unit; see `Model.to_fmu`."""
     build = needed("fmpy.build", "to_fmu()", "fmu")
     target = Path(path)
@@ -57,14 +56,14 @@ def _compile(rules: Path, place: Path) -> None:
     for step in (["-S", str(rules), "-B", str(place)], ["--build", str(place), "--target", "install"]):
         done = subprocess.run([cmake, *step], capture_output=True, text=True, check=False)
         if done.returncode:
-            said = (done.stderr or done.stdout).strip().splitlines()
+            lines = (done.stderr or done.stdout).strip().splitlines()
             raise KoopsieveError(
-                f"The FMU could not be compiled ({said[-1] if said else 'no reason given'}). Expected a C and a C++ "
+                f"The FMU could not be compiled ({lines[-1] if lines else 'no reason given'}). Expected a C and a C++ "
                 "compiler that CMake finds, such as gcc and g++; install them, or take to_c() to another machine."
             )
 
 
-def _write_sources(model: Predictor, name: str, place: Path) -> None:
+def _write_sources(model: Model, name: str, place: Path) -> None:
     texts = c_files(model, "model")
     interface = files(__package__).joinpath("fmu.c").read_text(encoding="ascii")
     guid = str(uuid.uuid5(uuid.NAMESPACE_OID, texts["model.c"] + interface))

@@ -1,4 +1,4 @@
-"""A refit that looks ahead: white coordinates, the loss over several horizons and its gradient, the method."""
+"""A refit for several horizons: white coordinates, the loss over the horizons and its gradient, the method."""
 
 from koopsieve.identify.horizon_least_squares.horizon_least_squares import HorizonLeastSquares
 

@@ -1,4 +1,4 @@
-"""A refit that looks ahead: the Koopman matrix whose own predictions are good at the horizons asked for.
+"""A refit for several horizons: the Koopman matrix whose own predictions are good at the horizons asked for.
 
 Beyond the paper. Least squares one step ahead fits all observables equally well. Here A and B are moved from
 there so that the outputs predicted by the model fit best at all horizons. In come statistics with horizons, out comes
@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from koopsieve._linalg import clip_eigenvalues
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_fields
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify.estimate import Estimate, Status, require_statistics
 from koopsieve.identify.horizon_least_squares.loss import HorizonLoss
 from koopsieve.identify.horizon_least_squares.whitening import whitening
 from koopsieve.identify.least_squares import LeastSquares
-from koopsieve.regression import HorizonStatistics, RegressionStatistics, required_ahead
+from koopsieve.identify.linalg.eigenvalues import clip_eigenvalues
+from koopsieve.regression import HorizonStatistics, RegressionStatistics, required_multistep
 
 STORED_STEPS = 10  # past steps from which the quasi-Newton method learns the curvature
 STOPPED_AT_LIMIT = 1  # how scipy's L-BFGS-B says that it ran out of iterations
@@ -66,11 +66,11 @@ class HorizonLeastSquares:
             If the statistics hold no horizons, or the outputs are not among the observables.
         """
         require_statistics(statistics)
-        ahead = required_ahead(statistics)
-        outputs = _output_columns(statistics, ahead)
+        multistep = required_multistep(statistics)
+        outputs = _output_columns(statistics, multistep)
         frame = whitening(statistics)
         one_step = frame.inward(LeastSquares().identify(statistics).coef)
-        loss = HorizonLoss.of(ahead, frame, outputs, one_step, self.tie, self.emphasis)
+        loss = HorizonLoss.of(multistep, frame, outputs, one_step, self.tie, self.emphasis)
         options = {"maxiter": self.max_sweeps, "maxcor": STORED_STEPS}
         with np.errstate(all="ignore"), one_blas_thread():
             end = minimize(loss, _bounded(one_step).ravel(), jac=True, method="L-BFGS-B", options=options)
@@ -91,10 +91,10 @@ def _status(end: Any) -> Status:
     return Status.MAX_SWEEPS if end.status == STOPPED_AT_LIMIT else Status.STALLED
 
 
-def _output_columns(statistics: RegressionStatistics, ahead: HorizonStatistics) -> IndexArray:
-    if len(statistics.outputs) < len(ahead.outputs):
+def _output_columns(statistics: RegressionStatistics, multistep: HorizonStatistics) -> IndexArray:
+    if len(statistics.outputs) < len(multistep.outputs):
         raise KoopsieveError(
-            f"Of the outputs {list(ahead.outputs)} not all are among the observables, so the model could not predict "
-            "them. Add a States() block, and keep the outputs when reducing."
+            f"Of the outputs {list(multistep.outputs)} not all are among the observables, so the model could not "
+            "predict them. Add a States() block, and keep the outputs when reducing."
         )
     return np.array(statistics.outputs, dtype=np.intp)

@@ -84,7 +84,7 @@ class HorizonLoss:
     @classmethod
     def of(
         cls,
-        ahead: HorizonStatistics,
+        multistep: HorizonStatistics,
         frame: Whitening,
         outputs: IndexArray,
         one_step: FloatArray,
@@ -92,9 +92,11 @@ class HorizonLoss:
         emphasis: float,
     ) -> HorizonLoss:
         """Prepare the loss: everything that does not depend on the Koopman matrix."""
-        share = np.asarray(ahead.horizons, dtype=float) ** emphasis
+        share = np.asarray(multistep.horizons, dtype=float) ** emphasis
         share /= share.sum() * len(outputs)
-        terms = (HorizonTerm.of(h, ahead.at(h), frame, part) for h, part in zip(ahead.horizons, share, strict=True))
+        terms = (
+            HorizonTerm.of(h, multistep.at(h), frame, part) for h, part in zip(multistep.horizons, share, strict=True)
+        )
         return cls(frame.back[:, outputs], tuple(terms), one_step, frame, tie)
 
     def __call__(self, flat: FloatArray) -> tuple[float, FloatArray]:

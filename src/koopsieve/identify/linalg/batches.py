@@ -12,9 +12,11 @@ from functools import cached_property
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.identify.linalg import stacks
 from koopsieve.identify.linalg.standardise import StandardProblem
 
-CACHE = 1 << 17  # numbers per stack: what the processor's cache holds
+CACHE = 1 << 17  # numbers per stack that the processor's cache holds
+STACK = 1 << 15  # numbers per stack: few enough that targets of different sizes need little padding
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,3 +134,31 @@ def batches(
         targets, order = order[-count:], order[:-count]
         real = np.arange(k) < size[targets, None]
         yield Batch(problem, targets, places[np.where(real, begin[targets, None] + np.arange(k), 0)], real)
+
+
+def posterior(
+    problem: StandardProblem, precision: FloatArray, noise: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean and variance of the weights and log|ρG + Λ| per target; regressors of infinite precision are out.
+
+    Parameters
+    ----------
+    problem : StandardProblem
+        p regressors, q targets.
+    precision : array, shape (p, q)
+        Λ, prior precision of each weight.
+    noise : array, shape (q,)
+        ρ, noise precision of each target.
+    """
+    mean, variance = np.zeros_like(precision), np.zeros_like(precision)
+    kept = np.isfinite(precision)
+    log_det = np.count_nonzero(kept, axis=0) * np.log(noise)
+    ridge = precision / noise
+    for batch in batches(problem, kept, numbers=STACK):
+        L = stacks.factorise(batch.system(batch.gather(ridge, 0.0)))
+        log_det[batch.targets] += stacks.log_determinant(L)
+        root = stacks.inverse_root(L)
+        half = np.matmul(root, batch.gather(problem.projected, 0.0)[:, :, None])
+        batch.scatter(mean, np.matmul(half.transpose(0, 2, 1), root)[:, 0])
+        batch.scatter(variance, np.einsum("nij,nij->nj", root, root) / noise[batch.targets, None])
+    return mean, variance, log_det

@@ -18,8 +18,8 @@ from koopsieve._types import BoolArray, FloatArray, IndexArray, magnitude
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
 NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
-SMALLEST = 5e-324  # the smallest number above zero
-MAX_DENSE_WEIGHTS = 1 << 13  # up to so many weights, looking for zeros costs more than multiplying them
+SMALLEST_FLOAT = 5e-324  # the smallest number above zero
+MAX_DENSE_WEIGHTS = 1 << 13  # up to this number, searching for zeros costs more than multiplying them
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class StandardProblem:
         return NOISE_FLOOR**2 * self.rows
 
     def exact(self, squared_error: FloatArray) -> BoolArray:
-        """Tell which targets are reproduced but for rounding."""
+        """Return which targets are reproduced but for rounding."""
         return squared_error <= 4 * self.floor
 
     def gap(self, w: FloatArray) -> FloatArray:
@@ -152,8 +152,8 @@ def standardise(statistics: RegressionStatistics | TriangularFactor) -> Standard
         S=np.divide(S, target_scale, order="F"),
         leftover=(left / target_scale) ** 2,
         rows=rows,
-        column_scale=np.maximum(unit * column_scale, SMALLEST),
-        target_scale=np.maximum(target_unit * target_scale, SMALLEST),
+        column_scale=np.maximum(unit * column_scale, SMALLEST_FLOAT),
+        target_scale=np.maximum(target_unit * target_scale, SMALLEST_FLOAT),
     )
 
 

@@ -20,7 +20,7 @@ from koopsieve.identify.spike_slab.known_sets import KnownSets
 from koopsieve.identify.spike_slab.neighbourhood import Neighbourhood, SetSpace
 from koopsieve.identify.spike_slab.turnable import FirstSets, Turnable
 
-MAX_EXPANDED = 24  # sets per target, near its best, whose neighbours are looked at
+MAX_EXPANDED = 24  # sets per target, near its best, whose neighbours are evaluated
 MAX_EXPANDED_EVER = 96  # those included that were near the best before a better one was found
 EXPANDED_PER_ROUND = 6  # of one target at once
 EXPANDED_WITHIN = 4.0  # nats below the best: sets further down are not expanded
@@ -32,7 +32,7 @@ NUMBERS_AT_ONCE = 1 << 18  # flags in a group of targets that is worked on toget
 
 
 @dataclass(frozen=True, eq=False)
-class Average:
+class WeightMoments:
     """Inclusion, mean and variance of every effective weight, in standard units, shape (p, q)."""
 
     inclusion: FloatArray
@@ -40,7 +40,7 @@ class Average:
     variance: FloatArray
 
 
-def average(prior: ProblemPrior, problem: StandardProblem, first: BoolArray, rho: FloatArray) -> Average:
+def average(prior: ProblemPrior, problem: StandardProblem, first: BoolArray, rho: FloatArray) -> WeightMoments:
     """Return the averages of all targets.
 
     Parameters
@@ -54,7 +54,7 @@ def average(prior: ProblemPrior, problem: StandardProblem, first: BoolArray, rho
         Noise precision of each target.
     """
     space, shape = SetSpace.of(prior, problem, rho), problem.S.shape
-    found = Average(np.zeros(shape), np.zeros(shape), np.zeros(shape))
+    found = WeightMoments(np.zeros(shape), np.zeros(shape), np.zeros(shape))
     at_once = max(NUMBERS_AT_ONCE // (shape[0] * first.shape[1]), 1)
     for begin in range(0, shape[1], at_once):
         targets = np.arange(begin, min(begin + at_once, shape[1]))

@@ -1,4 +1,4 @@
-"""The updates of variational spike and slab, one function per equation, in the paper's symbols (Section 4.1).
+"""Equations (18) to (27): the updates of variational spike and slab, one function each, in the paper's symbols.
 
 Arrays are (regressors, targets), or one row of them; ρ has one entry per target. Notation: w = γ∘μ, g_i = ‖φ_i‖²,
 s_i = φ_iᵀ r_i where r_i is the residual without regressor i. Plain numbers are the paper's equations, (D…) those of

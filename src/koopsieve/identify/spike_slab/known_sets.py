@@ -89,7 +89,7 @@ class KnownSets:
         return np.bincount(self.target[which], minlength=self.targets)
 
     def _largest(self, rows: IndexArray, each: int) -> IndexArray:
-        """Return so many rows of each target, those of the largest values."""
+        """Return at most `each` rows of every target, those of the largest values."""
         rows = rows[np.lexsort((-self.value[rows], self.target[rows]))]
         target = self.target[rows]
         rank = np.arange(len(rows)) - np.searchsorted(target, target)
@@ -113,7 +113,7 @@ class KnownSets:
     def within(self, nats: float) -> KnownSets:
         """Return the table without the sets that are further than this below their target's best.
 
-        Those that were solved stay: known to be improbable, they need not be looked at again.
+        Those that were solved stay: known to be improbable, they need not be solved again.
         """
         kept = self.solved | (self.value >= self.best()[self.target] - nats)
         return KnownSets(self.key[kept], self.value[kept], self.solved[kept], self.expanded[kept], self.least)

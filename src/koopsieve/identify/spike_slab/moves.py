@@ -17,21 +17,21 @@ from koopsieve.identify.spike_slab.equations import slab_gain, update_weight_pre
 from koopsieve.identify.spike_slab.sets import MIN_REMAINING_ERROR, SetPosterior, SetRegressions, noise_gain
 
 MIN_FREE_POWER = 1e-8  # of a regressor's power: what the others leave of it below this is rounding
-NEWCOMER_SWEEPS = 2  # updates of a newcomer's weight and precision
+ENTERING_SWEEPS = 2  # updates of the weight and precision of a regressor that comes in
 
 
 @dataclass(frozen=True, eq=False)
-class Newcomers:
-    """What regressors would get if they came in, one at a time: arrays of shape (n, …).
+class Entering:
+    """Weights and gains of regressors if they came in, one at a time: arrays of shape (n, …).
 
     Parameters
     ----------
     gain : array
-        How much the evidence rises.
+        Increase of the evidence.
     mean, variance, alpha : array
-        The newcomer's weight, and the precision of that weight.
+        Mean and variance of its weight, and the precision of that weight.
     growth : array
-        By how much the squared error grows (it is negative: it shrinks).
+        Increase of the squared error; it is negative.
     """
 
     gain: FloatArray
@@ -42,13 +42,13 @@ class Newcomers:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class OutsideRegressors:
     """c regressors outside n sets of k, as those inside see them: (D36).
 
     Parameters
     ----------
     response : array, shape (n, k, c)
-        By how much the weights of those that are in fall, per unit of the candidate's weight.
+        Decrease of the weights of those that are in, per unit of the candidate's weight.
     gap : array, shape (n, c)
         Products of the candidates with the residual.
     free : array, shape (n, c)
@@ -66,12 +66,14 @@ class Candidates:
     slab: Slab
 
     @classmethod
-    def of(cls, posterior: SetPosterior, cross: FloatArray, own: FloatArray, gap: FloatArray, slab: Slab) -> Candidates:
+    def of(
+        cls, posterior: SetPosterior, cross: FloatArray, own: FloatArray, gap: FloatArray, slab: Slab
+    ) -> OutsideRegressors:
         """Prepare candidates, given their products with those that are in (n, k, c), themselves and the residual."""
         response = posterior.rho[:, None, None] * (posterior.covariance @ cross)
         return cls(response, gap, own - np.einsum("nkc,nkc->nc", cross, response), own, slab)
 
-    def newcomers(self, regressions: SetRegressions, posterior: SetPosterior) -> Newcomers:
+    def newcomers(self, regressions: SetRegressions, posterior: SetPosterior) -> Entering:
         """Return what each candidate would get and gain if it came in, shape (n, c): (D36)."""
         free, error = np.maximum(self.free, MIN_FREE_POWER * self.own), posterior.squared_error[:, None]
         return _entering(regressions, posterior.rho[:, None], error, free, self.gap, self.slab)
@@ -91,25 +93,25 @@ class Candidates:
 
 def _entering(
     regressions: SetRegressions, rho: FloatArray, error: FloatArray, free: FloatArray, gap: FloatArray, slab: Slab
-) -> Newcomers:
+) -> Entering:
     mean, variance = gap / free, 1 / (rho * free)
-    for _ in range(NEWCOMER_SWEEPS):
+    for _ in range(ENTERING_SWEEPS):
         alpha = update_weight_precision(slab, mean, variance)
         variance = 1 / (rho * free + alpha)
         mean = rho * gap * variance
     growth = free * (mean**2 + variance) - 2 * mean * gap
     gain = noise_gain(regressions.prior, regressions.rows, error, growth) + slab_gain(slab, mean, variance)
-    return Newcomers(gain, mean, variance, alpha, growth)
+    return Entering(gain, mean, variance, alpha, growth)
 
 
 def removals(regressions: SetRegressions, posterior: SetPosterior) -> tuple[FloatArray, FloatArray]:
-    """Return by how much the squared error grows, and the evidence rises, without each regressor, (n, k): (D37)."""
+    """Return the increase of the squared error and of the evidence without each regressor, (n, k): (D37)."""
     growth = removal_growth(posterior.mean, posterior.variance, posterior.alpha, posterior.rho[:, None])
     noise = noise_gain(regressions.prior, regressions.rows, posterior.squared_error[:, None], growth)
     return growth, noise - slab_gain(regressions.slab, posterior.mean, posterior.variance)
 
 
 def removal_growth(mean: FloatArray, variance: FloatArray, alpha: FloatArray, rho: FloatArray) -> FloatArray:
-    """Return by how much the squared error grows when a weight is taken out, the others solved anew: (D37)."""
+    """Return the increase of the squared error when a weight is taken out, the others solved anew: (D37)."""
     growth: FloatArray = (mean**2 / variance + alpha * (mean**2 + variance) - 1) / rho
     return growth

@@ -14,7 +14,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.identify.linalg.standardise import StandardProblem
 from koopsieve.identify.prior import ProblemPrior, Slab
-from koopsieve.identify.spike_slab.moves import Candidates, removals
+from koopsieve.identify.spike_slab.moves import OutsideRegressors, removals
 from koopsieve.identify.spike_slab.sets import SetPosterior, SetRegressions
 
 FIRST_PRECISION = 1e-2  # of the weights, in standard units, from which a set's posterior is settled
@@ -133,7 +133,7 @@ class SetSpace:
         posterior = regressions.first(FIRST_PRECISION, self.rho[target], SETTLING_SWEEPS)
         cross = self.gram[index[:, :, None], candidate[:, None, :]]
         gap = self.projected[candidate, target[:, None]] - (posterior.mean[:, None, :] @ cross)[:, 0]
-        candidates = Candidates.of(posterior, cross, self.energy[candidate], gap, self._slab(candidate))
+        candidates = OutsideRegressors.of(posterior, cross, self.energy[candidate], gap, self._slab(candidate))
         newcomers = candidates.newcomers(regressions, posterior)
         coming = np.append(self.prior.log_odds, -np.inf)[candidate]
         coming[np.take_along_axis(self.flags(index), candidate, axis=1)] = -np.inf

@@ -20,8 +20,7 @@ from koopsieve.identify.linalg.standardise import StandardProblem
 from koopsieve.identify.prior import Slab
 from koopsieve.identify.settle import put, take
 from koopsieve.identify.spike_slab import equations
-from koopsieve.identify.spike_slab.bound import MIN_SOLVED_INCLUSION, Bound, Posterior, better
-from koopsieve.identify.spike_slab.elbo import Included
+from koopsieve.identify.spike_slab.bound import MIN_SOLVED_INCLUSION, Bound, Included, Posterior, better
 from koopsieve.identify.spike_slab.stepwise import eliminate, select
 
 CERTAIN_LOG_ODDS = 40.0  # beyond these a flag is one to the last digit

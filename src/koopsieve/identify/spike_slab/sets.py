@@ -14,12 +14,8 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray
 from koopsieve.identify.linalg import stacks
 from koopsieve.identify.prior import ProblemPrior, Slab
-from koopsieve.identify.spike_slab.elbo import noise_term
-from koopsieve.identify.spike_slab.equations import (
-    slab_gain_without_entropy,
-    update_noise,
-    update_weight_precision,
-)
+from koopsieve.identify.spike_slab.bound import noise_term
+from koopsieve.identify.spike_slab.equations import slab_gain_without_entropy, update_noise, update_weight_precision
 
 MIN_SQUARED_ERROR = 1e-15  # per row: rounding must not make an error negative
 MIN_REMAINING_ERROR = 1e-6  # of the squared error: one regressor is not trusted to explain more than the rest of it

@@ -14,14 +14,13 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields, require_kind
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
-from koopsieve.identify.in_batches import on_all_cores
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.prior import SpikeSlabPrior
-from koopsieve.identify.settle import Settled, join, put, settle, take
+from koopsieve.identify.settle import Settled, join, on_all_cores, put, settle, take
 from koopsieve.identify.spike_slab import equations
-from koopsieve.identify.spike_slab.averaging import Average, average
+from koopsieve.identify.spike_slab.algorithm_1 import LORENZ_PRIOR, PublishedSpikeSlab, UpdateOrder
+from koopsieve.identify.spike_slab.averaging import WeightMoments, average
 from koopsieve.identify.spike_slab.bound import Posterior
-from koopsieve.identify.spike_slab.published import LORENZ_PRIOR, PublishedSpikeSlab, UpdateOrder
 from koopsieve.identify.spike_slab.rules import Rules
 from koopsieve.identify.spike_slab.starts import Start, begin, empty, resume
 from koopsieve.regression import RegressionStatistics
@@ -176,14 +175,14 @@ def best_of(runs: Settled[Posterior], starts: int, tolerance: float) -> tuple[Se
     return end, np.sum(elbo >= best - AGREE_WITHIN, axis=0)
 
 
-def _mean_field(rules: Rules, problem: StandardProblem, state: Posterior) -> Average:
+def _mean_field(rules: Rules, problem: StandardProblem, state: Posterior) -> WeightMoments:
     variance = equations.effective_variance(state.gamma, state.mu, state.sigma2)
-    return Average(rules.reported(problem, state), state.w, variance)
+    return WeightMoments(rules.reported(problem, state), state.w, variance)
 
 
 def _averaged(
-    rules: Rules, problem: StandardProblem, state: Posterior, sets: BoolArray, mean_field: Average
-) -> Average:
+    rules: Rules, problem: StandardProblem, state: Posterior, sets: BoolArray, mean_field: WeightMoments
+) -> WeightMoments:
     """Return the averages; targets that the regressors reproduce but for rounding keep the mean-field answer."""
     noisy = np.flatnonzero(problem.squared_residual(state.w) > MIN_AVERAGED_RESIDUAL * problem.rows)
     found = average(rules.prior, problem.take(noisy), sets[:, :, noisy], state.rho[noisy])
@@ -195,7 +194,7 @@ def _estimate(
     problem: StandardProblem,
     end: Settled[Posterior],
     agreement: IndexArray,
-    answer: Average,
+    answer: WeightMoments,
 ) -> Estimate:
     state = end.state
     exact = problem.exact(problem.squared_residual(state.w))

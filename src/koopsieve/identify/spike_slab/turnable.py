@@ -43,7 +43,7 @@ class FirstSets:
 
     @classmethod
     def of(cls, space: SetSpace, targets: IndexArray, group: IndexArray, index: IndexArray) -> FirstSets:
-        """Look around the first sets, stack by stack."""
+        """Evaluate the neighbourhoods of the first sets, stack by stack."""
         value, square = np.empty(len(group)), np.empty((len(targets), space.p))
         log_in, log_out = (np.full((len(targets), space.p + 1), -np.inf) for _ in range(2))
         for rows in space.stacks(space.size(index), space.p):
@@ -76,7 +76,7 @@ def _in_and_out(space: SetSpace, found: Neighbourhood) -> tuple[FloatArray, Floa
 
 @dataclass(frozen=True, eq=False)
 class Turnable:
-    """What may turn, for a group of T targets.
+    """The regressors that may turn, for a group of T targets.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Turnable:
 
     @classmethod
     def of(cls, space: SetSpace, targets: IndexArray, first: FirstSets, within: float) -> Turnable:
-        """Find what is in and out within so many nats of the best; at most as many as a set has bits."""
+        """Find what is in one set and out of another within `within` nats of the best; at most `BITS` of them."""
         either = np.minimum(first.log_in, first.log_out)[:, : space.p]
         best = np.maximum(first.log_in, first.log_out).max(axis=1, keepdims=True)
         near = either >= best - within
@@ -150,7 +150,7 @@ class Turnable:
             yield rows[stack]
 
     def _sets(self, space: SetSpace, group: IndexArray, code: IndexArray) -> tuple[IndexArray, IndexArray, int]:
-        """Return sets as places among the turnable regressors and as indices, and how many fixed ones stand first."""
+        """Return sets as places among the turnable regressors and as indices, and the number of fixed ones, first."""
         local, member = self.local[group], self.member(code)
         place = np.sort(np.where(member, np.arange(local.shape[1]), local.shape[1]), axis=1)
         place = place[:, : int(member.sum(axis=1).max(initial=0))]

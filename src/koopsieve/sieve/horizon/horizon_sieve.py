@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,10 +19,10 @@ from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_field
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.identify.estimate import Status
 from koopsieve.identify.prior import SpikeSlabPrior
-from koopsieve.regression import RegressionStatistics, required_ahead
+from koopsieve.regression import RegressionStatistics, required_multistep
+from koopsieve.sieve.horizon.flag_search import FlagSearch, by_size
+from koopsieve.sieve.horizon.horizon_problem import horizon_problem
 from koopsieve.sieve.horizon.posterior import HorizonPosterior
-from koopsieve.sieve.horizon.problem import horizon_problem
-from koopsieve.sieve.horizon.search import FlagSearch, by_size
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class HorizonEstimate:
         Probability of each observable's flag given the other flags under a composite likelihood: every target with the
         rows that do not overlap, rows/h of them, and the targets as if they were independent (D78).
     noise_precision : array, shape (len(horizons), len(outputs))
-        Expected noise precision of the direct prediction, in the data's own units.
+        Expected noise precision of the prediction at each horizon, in the data's own units.
     elbo : float
         Lower bound of what the search raised: the composite likelihood, each target weighted as `HorizonSieve.emphasis`
         says. It counts rows/h for a set found by `identify`, and all rows for one found by `sizes`.
@@ -49,7 +50,7 @@ class HorizonEstimate:
     observables, outputs : tuple of str
         Names.
     horizons : tuple of int
-        Steps ahead.
+        Steps multistep.
     """
 
     retained: IndexArray
@@ -96,7 +97,7 @@ class HorizonSieve:
     emphasis : float
         The evidence of the targets at horizon h is weighted in proportion to h to this power. 0 treats all horizons
         alike, which mostly counts the short ones, where noise is small and differences are certain; raising it
-        favours sets that predict far ahead. The default was set by `benchmarks/reduction.py`.
+        favours sets that predict far multistep. The default was set by `benchmarks/reduction.py`.
     max_sweeps : int
         Sweeps over the possible moves at most in `identify`; each ends with the first move that raises the bound.
     weight_sweeps : int
@@ -106,6 +107,8 @@ class HorizonSieve:
     max_exchanges : int
         Accepted exchanges at most, for each size in `sizes`.
     """
+
+    sifts: ClassVar[type[RegressionStatistics]] = RegressionStatistics
 
     prior: SpikeSlabPrior = field(default_factory=SpikeSlabPrior.strict)
     emphasis: float = 1.0
@@ -166,7 +169,7 @@ class HorizonSieve:
         sizes : sequence of int
             How many observables to keep, the outputs' own included.
         progress : Progress
-            Shows how far along the search is.
+            Shows how far the search is.
 
         Returns
         -------
@@ -186,17 +189,17 @@ class HorizonSieve:
         )
 
     def path(
-        self, statistics: RegressionStatistics, steps: int, progress: Progress = silent
+        self, problem: RegressionStatistics, path_length: int, progress: Progress = silent
     ) -> tuple[HorizonEstimate, ...]:
-        """Find the best sets of about `steps` sizes: see `path_sizes`."""
-        least, most = len(statistics.outputs), len(statistics.observables)
-        return self.sizes(statistics, path_sizes(max(least, 1), most, steps), progress)
+        """Find the best sets of about `path_length` sizes: see `path_sizes`."""
+        least, most = len(problem.outputs), len(problem.observables)
+        return self.sizes(problem, path_sizes(max(least, 1), most, path_length), progress)
 
     def _search(self, statistics: RegressionStatistics) -> FlagSearch:
-        ahead = required_ahead(statistics)
+        multistep = required_multistep(statistics)
         problem = horizon_problem(statistics, self.emphasis)
-        prior = self.prior.on(ahead.observables, float(np.sum(problem.rows)))
-        always = np.isin(np.arange(len(ahead.observables)), statistics.outputs)  # the outputs themselves stay
+        prior = self.prior.on(multistep.observables, float(np.sum(problem.rows)))
+        always = np.isin(np.arange(len(multistep.observables)), statistics.outputs)  # the outputs themselves stay
         prior = replace(prior, log_odds=np.where(always, np.inf, prior.log_odds))
         return FlagSearch(problem, prior, self.weight_sweeps, self.max_newcomers, self.max_exchanges)
 
@@ -242,17 +245,17 @@ def _estimate(
     status: Status,
     agreement: int,
 ) -> HorizonEstimate:
-    ahead = required_ahead(statistics)
+    multistep = required_multistep(statistics)
     precision = posterior.rho / search.problem.target_scale**2
     return HorizonEstimate(
         retained=np.sort(posterior.kept),
         composite_inclusion=inclusion,
-        noise_precision=precision.reshape(len(ahead.horizons), len(ahead.outputs)),
+        noise_precision=precision.reshape(len(multistep.horizons), len(multistep.outputs)),
         elbo=trace[-1],
         trace=trace,
         status=status,
         agreement=agreement,
-        observables=ahead.observables,
-        outputs=ahead.outputs,
-        horizons=ahead.horizons,
+        observables=multistep.observables,
+        outputs=multistep.outputs,
+        horizons=multistep.horizons,
     )

@@ -17,9 +17,9 @@ import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve.identify.prior import ProblemPrior
-from koopsieve.identify.spike_slab.moves import Candidates
+from koopsieve.identify.spike_slab.moves import OutsideRegressors
 from koopsieve.identify.spike_slab.sets import MIN_REMAINING_ERROR, SetPosterior, SetRegressions
-from koopsieve.sieve.horizon.problem import HorizonProblem
+from koopsieve.sieve.horizon.horizon_problem import HorizonProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ def newcomers(problem: HorizonProblem, prior: ProblemPrior, posterior: HorizonPo
     kept, rows = posterior.kept, posterior.by_target
     cross, own = problem.gram[:, kept][problem.group], np.einsum("gii->gi", problem.gram)[problem.group]
     gap = problem.projected - (posterior.mean[:, None, :] @ cross)[:, 0]
-    candidates = Candidates.of(rows, cross, own, gap, prior.slab)
+    candidates = OutsideRegressors.of(rows, cross, own, gap, prior.slab)
     new = candidates.newcomers(_regressions(problem, prior, kept), rows)
     gains: FloatArray = problem.weight @ new.gain
     gains[kept] = -np.inf

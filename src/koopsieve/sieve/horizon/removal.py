@@ -15,8 +15,8 @@ from koopsieve.identify.prior import ProblemPrior
 from koopsieve.identify.spike_slab.equations import slab_gain
 from koopsieve.identify.spike_slab.moves import removal_growth
 from koopsieve.identify.spike_slab.sets import noise_gain
+from koopsieve.sieve.horizon.horizon_problem import HorizonProblem
 from koopsieve.sieve.horizon.posterior import HorizonPosterior
-from koopsieve.sieve.horizon.problem import HorizonProblem
 
 MIN_REMAINING_ERROR = 1e-3  # of the squared error: rounding must not take more than this from it
 

@@ -1,7 +1,7 @@
 """Levenberg–Marquardt on a triangular factor: a configuration, a pure step, one loop.
 
-Comes in: a problem that gives its loss and its Gauss–Newton regression at any θ. Goes out: a `Fit`. Columns are scaled
-by their norms inside, so units do not matter.
+Comes in: a problem that gives its loss and its Gauss–Newton regression at any θ. Goes out: a
+`LeastSquaresFit`. Columns are scaled by their norms inside, so units do not matter.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FitStatus(Enum):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A point of the iteration.
+    """One iterate.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class LeastSquaresFit:
     """Where Levenberg–Marquardt ended.
 
     Parameters
@@ -89,30 +89,35 @@ class LevenbergMarquardt:
         Of the first step, relative to the squared norm of each column.
     tries : int
         Trial steps per iteration; each multiplies the damping by ten.
+    stiffness : float
+        Share of the largest column's norm that is added to the norm of every column where it is damped. Zero where
+        coefficients have units of their own; one where they have a common unit, so that a coefficient that the data
+        hardly see does not run away (D86).
     """
 
     iterations: int = 20
     tolerance: float = 1e-4
     damping: float = 1e-4
     tries: int = 10
+    stiffness: float = 0.0
 
-    def fit(self, problem: LeastSquaresProblem, theta: FloatArray) -> Fit:
+    def fit(self, problem: LeastSquaresProblem, theta: FloatArray) -> LeastSquaresFit:
         """Minimise the loss from θ."""
         state = State(theta, _finite(problem.loss(theta)), self.damping)
         trace = [state.loss]
         for _ in range(self.iterations):
             following = self.step(problem, state)
             if following is None:
-                return Fit(state.theta, state.loss, tuple(trace), FitStatus.STUCK)
+                return LeastSquaresFit(state.theta, state.loss, tuple(trace), FitStatus.STUCK)
             fall, state = state.loss - following.loss, following
             trace.append(state.loss)
             if fall <= self.tolerance * state.loss:
-                return Fit(state.theta, state.loss, tuple(trace), FitStatus.SETTLED)
-        return Fit(state.theta, state.loss, tuple(trace), FitStatus.MAX_ITERATIONS)
+                return LeastSquaresFit(state.theta, state.loss, tuple(trace), FitStatus.SETTLED)
+        return LeastSquaresFit(state.theta, state.loss, tuple(trace), FitStatus.MAX_ITERATIONS)
 
     def step(self, problem: LeastSquaresProblem, state: State) -> State | None:
-        """Return the next point, or None where no damping lowers the loss."""
-        curve = Curve.of(problem.factor(state.theta), state.theta)
+        """Return the next iterate, or None where no damping lowers the loss."""
+        curve = Curve.of(problem.factor(state.theta), state.theta, self.stiffness)
         damping = state.damping
         for _ in range(self.tries):
             theta = state.theta + curve.step(damping)
@@ -135,10 +140,9 @@ class Curve:
     towards: FloatArray
 
     @classmethod
-    def of(cls, factor: TriangularFactor, theta: FloatArray) -> Curve:
+    def of(cls, factor: TriangularFactor, theta: FloatArray, stiffness: float = 0.0) -> Curve:
         """Return the steps from θ."""
-        norm = np.linalg.norm(factor.R, axis=0)
-        scale = np.where(norm > 0, norm, 1.0)
+        scale = damping_scale(factor, stiffness)
         left, spread, turn = np.linalg.svd(factor.R / scale, full_matrices=False)
         gap = factor.S[:, 0] - factor.R @ theta
         return cls(scale, turn.T, spread, left.T @ gap)
@@ -148,6 +152,13 @@ class Curve:
         filtered = self.towards * self.spread / (self.spread**2 + damping)
         step: FloatArray = (self.turn @ filtered) / self.scale
         return step
+
+
+def damping_scale(factor: TriangularFactor, stiffness: float) -> FloatArray:
+    """Return the norms of the columns, the largest of them added in parts, shape (P,); one where that is zero."""
+    norm = np.linalg.norm(factor.R, axis=0)
+    scale = np.hypot(norm, stiffness * norm.max(initial=0.0))
+    return np.where(scale > 0, scale, 1.0)
 
 
 def _finite(loss: float) -> float:

@@ -1,51 +1,31 @@
-"""The simulation sieve: which terms of a reprojected model many-step simulation supports, as a path of sizes.
+"""The simulation sieve: which terms of a structure many-step simulation supports, as a path of sizes.
 
-Comes in: a model structure with all candidate regressors, and embedded episodes to learn from. Goes out: a
-`SimulationPath`, the best set of terms of every size with its multi-step fit. Which one to take is decided on other
-data: see `koopsieve.sieve.choice`.
+Comes in: a structure with all candidate terms, its one-step regression, and embedded episodes to learn from. Goes out:
+the best set of terms of every size with its multi-step fit. Which one to take is decided on other data: see
+`koopsieve.sieve.choice`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
-from koopsieve.sieve.simulation.one_step import one_step_factor
-from koopsieve.sieve.simulation.problem import Point, SimulationProblem
-from koopsieve.sieve.simulation.search import Search, candidate_columns, path_sizes
-from koopsieve.sieve.simulation.simulate import Reprojected
+from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.path_search import SimulationSearch, candidate_columns, sizes_up_to
+from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem
 from koopsieve.sieve.simulation.subsets import evidence
+from koopsieve.sieve.simulation.window_fit import Structure
 from koopsieve.sieve.simulation.windows import Episode, draw_windows
-
-
-@dataclass(frozen=True, eq=False)
-class SimulationPath:
-    """Sets of terms from small to large, each with its multi-step fit.
-
-    Parameters
-    ----------
-    points : tuple of Point
-        The smallest first; each larger one has a smaller loss.
-    problem : SimulationProblem
-        What they were fitted to.
-    """
-
-    points: tuple[Point, ...]
-    problem: SimulationProblem
-
-    def at_most(self, terms: int) -> Point:
-        """Return the best point with at most so many regressors; the smallest of all where none has so few."""
-        fitting = [point for point in self.points if len(point.retained) <= terms]
-        return min(fitting, key=lambda point: point.loss) if fitting else self.points[0]
 
 
 @dataclass(frozen=True)
 class SimulationSieve:
-    """Sift the terms of a reprojected model by simulation.
+    """Sift the terms of a model by simulation.
 
     Parameters
     ----------
@@ -56,75 +36,86 @@ class SimulationSieve:
     repeats : float
         How often a sample is used on average at most; windows of short records overlap.
     columns : int
-        Coefficients that are looked at, at most; where there are more candidates, those that one-step forward selection
+        Coefficients to choose from, at most; where there are more candidates, those that one-step forward selection
         takes first.
-    largest, steps : int
-        Coefficients of the largest set that the path is filled up to, and about how many sizes it has.
-    search : Search
-        How hard to look for each size.
+    largest : int
+        Coefficients of the largest set that the path is filled up to.
+    search : SimulationSearch
+        Effort of the search for each size.
     """
+
+    sifts: ClassVar[type[SimulationProblem]] = SimulationProblem
 
     length: int = 50
     rows: int = 30_000
     repeats: float = 10.0
     columns: int = 150
     largest: int = 60
-    steps: int = 20
-    search: Search = field(default_factory=Search)
+    search: SimulationSearch = field(default_factory=SimulationSearch)
 
     def __post_init__(self) -> None:
-        check_fields(self, numbers=("repeats",), wholes=("length", "rows", "columns", "largest", "steps"))
-        if min(self.length, self.rows, self.columns, self.largest, self.steps) < 1 or not self.repeats > 0:
+        check_fields(self, numbers=("repeats",), wholes=("length", "rows", "columns", "largest"))
+        if min(self.length, self.rows, self.columns, self.largest) < 1 or not self.repeats > 0:
             raise KoopsieveError(
-                "length, rows, columns, largest and steps must be at least 1, repeats above 0. Got "
+                "length, rows, columns and largest must be at least 1, repeats above 0. Got "
                 f"length={self.length}, rows={self.rows}, repeats={self.repeats}, columns={self.columns}, "
-                f"largest={self.largest}, steps={self.steps}."
+                f"largest={self.largest}."
             )
 
-    def problem(self, model: Reprojected, episodes: Iterable[Episode], rng: np.random.Generator) -> SimulationProblem:
-        """Return the windows and the one-step regression of some data; they are read twice.
+    def problem(
+        self,
+        structure: Structure,
+        one_step: TriangularFactor,
+        episodes: Iterable[Episode],
+        rng: np.random.Generator,
+    ) -> SimulationProblem:
+        """Return the problem of fitting a structure to windows of some data.
 
         Raises
         ------
         KoopsieveError
             If no episode is as long as a window.
         """
-        n = model.outputs
-        one_step = one_step_factor(model.regressors, episodes, n)
+        n = structure.outputs
         most = min(self.rows / (self.length * n), self.repeats * one_step.rows / self.length)
         windows = draw_windows(episodes, n, self.length, max(int(most), 1), rng)
         weight = np.full((self.length, n), 1.0 / (self.length * n))
-        return SimulationProblem(model, windows, one_step, weight)
+        return SimulationProblem(structure, windows, one_step, weight)
 
-    def path(self, problem: SimulationProblem, progress: Progress = silent) -> SimulationPath:
-        """Return the best sets found of sizes up to `largest`, and of some beyond."""
+    def path(
+        self, problem: SimulationProblem, path_length: int = 20, progress: Progress = silent
+    ) -> tuple[FittedSet, ...]:
+        """Return the best sets found of about `path_length` sizes up to `largest`, and of some beyond.
+
+        The smallest is first; each larger one has a smaller loss.
+        """
         columns = candidate_columns(problem.one_step, self.columns)
-        sizes = path_sizes(min(self.largest, int(columns.sum())), self.steps)
+        sizes = sizes_up_to(min(self.largest, int(columns.sum())), path_length)
         with one_blas_thread():
-            start = min(self.search.starts(problem, columns, self.columns), key=lambda point: point.loss)
+            start = min(self.search.starts(problem, columns, self.columns), key=lambda one: one.loss)
             front = self.search.sweep(problem, columns, start, progress)
             front = self.search.filled(problem, columns, front, sizes, progress)
-        return SimulationPath(front.undominated(), problem)
+        return front.undominated()
 
-    def rough_path(self, problem: SimulationProblem) -> SimulationPath:
-        """Return a few sets that one-step selection nests, fitted over growing windows: a fast look at a dictionary."""
+    def rough_path(self, problem: SimulationProblem) -> tuple[FittedSet, ...]:
+        """Return a few sets that one-step selection nests, fitted over growing windows: a fast search."""
         columns = candidate_columns(problem.one_step, self.columns)
         with one_blas_thread():
-            return SimulationPath(self.search.starts(problem, columns, self.largest), problem)
+            return self.search.starts(problem, columns, self.largest)
 
-    def refit(self, problem: SimulationProblem, point: Point) -> Point:
-        """Return a point fitted to another problem with the same regressors: more data, or longer windows."""
+    def refit(self, problem: SimulationProblem, found: FittedSet) -> FittedSet:
+        """Return a set fitted to another problem with the same terms: more data, or longer windows."""
         with one_blas_thread():
-            return problem.fitted(point.free, point.theta, self.search.optimiser, rounds=2)
+            return problem.fitted(found.free, found.theta, self.search.optimiser, rounds=2)
 
-    def inclusion(self, problem: SimulationProblem, point: Point) -> FloatArray:
-        """Return the probability of each coefficient being in, given the others, shape (p, n) (D53).
+    def inclusion(self, problem: SimulationProblem, found: FittedSet) -> FloatArray:
+        """Return the probability of each coefficient being in, given the others, shape (p, q) (D53).
 
         Errors within a window are alike, so its T rows count as one: the regression is discounted by 1/T.
         """
-        columns = candidate_columns(problem.one_step, self.columns) | point.free
-        found = np.zeros(columns.shape)
+        columns = candidate_columns(problem.one_step, self.columns) | found.free
+        inclusion = np.zeros(columns.shape)
         with one_blas_thread():
-            factor = problem.linearised(columns, point).discount(1 / problem.windows.length)
-            found[columns] = evidence(factor, 0.0).inclusion[:, 0]
-        return found
+            factor = problem.linearised(columns, found).discount(1 / problem.windows.length)
+            inclusion[columns] = evidence(factor, 0.0).inclusion[:, 0]
+        return inclusion

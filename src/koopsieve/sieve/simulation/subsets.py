@@ -3,7 +3,7 @@
 Comes in: the Gauss–Newton regression at a simulated solution (D51), one target. Goes out: flags. Spike and slab gives
 the set that the evidence supports at some prior odds (D53); backward elimination, forward selection and exchanges give
 sets of an exact size (D54). All work on orthogonal factors: the Jacobian's columns are nearly dependent, and a Gram
-matrix would lose the digits that tell them apart.
+matrix would lose the digits that tell them apart. A search begins with the forward order of the one-step regression.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from koopsieve.regression import TriangularFactor
 from koopsieve.regression.statistics import SomeTargets
 
 _DEPENDENT = 1e-6  # norm outside the kept columns, of a column of norm one, below which it adds nothing
+_NO_ENERGY = 1e-9  # share of a column's energy outside those chosen below which forward selection never takes it
 _BETTER = 1e-6  # relative fall of the squared error for which an exchange is made
 
 
@@ -51,10 +52,10 @@ def eliminate(factor: TriangularFactor, kept: BoolArray, size: int) -> BoolArray
         spread = np.einsum("ij,ij->i", X, X)
         cost = np.where(alive, w**2 / np.where(alive, spread, 1.0), np.inf)
         i = int(np.argmin(cost))
-        along = X[i] / np.sqrt(spread[i])
-        part = X @ along
+        direction = X[i] / np.sqrt(spread[i])
+        part = X @ direction
         w = w - part * (w[i] / np.sqrt(spread[i]))
-        X = X - np.outer(part, along)
+        X = X - np.outer(part, direction)
         alive[i] = False
         X[i], w[i] = 0.0, 0.0
     return _flags(places[alive], len(kept))
@@ -88,6 +89,29 @@ def exchange(factor: TriangularFactor, kept: BoolArray, tries: int, most: int) -
             break
         kept, error = trials[best], errors[best]
     return kept
+
+
+def forward_order(factor: TriangularFactor, target: int, most: int) -> IndexArray:
+    """Return the columns in the order in which orthogonal least squares takes them, at most `most`.
+
+    Columns are scaled to unit norm; one that depends on those before it is never taken.
+    """
+    norm = np.linalg.norm(factor.R, axis=0)
+    R = factor.R / np.where(norm > 0, norm, 1.0)
+    gram, score = R.T @ R, R.T @ factor.S[:, target]
+    outside = np.diagonal(gram).copy()
+    basis, order = np.empty((min(most, len(gram)), len(gram))), []
+    for step in range(len(basis)):
+        gains = np.where(outside > _NO_ENERGY, score**2 / np.maximum(outside, _NO_ENERGY), -1.0)
+        best = int(np.argmax(gains))
+        if gains[best] <= 0:
+            break
+        order.append(best)
+        basis[step] = (gram[best] - basis[:step, best] @ basis[:step]) / np.sqrt(outside[best])
+        score = score - basis[step] * (score[best] / np.sqrt(outside[best]))
+        outside = outside - basis[step] ** 2
+        outside[best] = 0.0
+    return np.array(order, dtype=np.intp)
 
 
 def _scaled(factor: TriangularFactor) -> FloatArray:

@@ -7,14 +7,15 @@ import pytest
 
 from koopsieve import KoopsieveError
 from koopsieve.data import Embedding
-from koopsieve.sieve.simulation import LevenbergMarquardt, Reprojected, SimulationSieve, box_around
-from koopsieve.sieve.simulation.front import Front
-from koopsieve.sieve.simulation.one_step import forward_order, one_step_factor, one_step_theta
-from koopsieve.sieve.simulation.problem import Point
-from koopsieve.sieve.simulation.search import candidate_columns, path_sizes
+from koopsieve.forms.reprojected.structure import ReprojectedStructure, bounds_around, one_step_factor
+from koopsieve.sieve.simulation import FittedSet, LevenbergMarquardt, SimulationSieve
+from koopsieve.sieve.simulation.path_search import Front, candidate_columns, sizes_up_to
+from koopsieve.sieve.simulation.simulation_problem import one_step_theta
+from koopsieve.sieve.simulation.subsets import forward_order
 from tests.regressors import Polynomial, embedded
 
-SIEVE = SimulationSieve(length=20, rows=4000, steps=10, largest=12)
+SIEVE = SimulationSieve(length=20, rows=4000, largest=12)
+SIZES = 10  # on a path
 
 
 def oscillator(samples=1500, noise=0.0, seed=0, unit=1.0):
@@ -30,7 +31,7 @@ def oscillator(samples=1500, noise=0.0, seed=0, unit=1.0):
 def structure(episode, delays, degree=3):
     x, u = episode
     n = x.shape[1] // (1 + delays.state_delays)
-    return Reprojected(Polynomial.up_to(degree, x.shape[1] + u.shape[1]), n, delays, box_around(x[:, :n]))
+    return ReprojectedStructure(Polynomial.up_to(degree, x.shape[1] + u.shape[1]), n, delays, bounds_around(x[:, :n]))
 
 
 DELAYS = Embedding(1, 0)  # columns of z: y[k], y[k-1], u[k]
@@ -55,24 +56,33 @@ def vehicle(samples=600, seed=0):
 
 
 def problem_of(episode, delays=DELAYS, sieve=SIEVE, degree=3):
-    return sieve.problem(structure(episode, delays, degree), [episode], np.random.default_rng(0))
+    model = structure(episode, delays, degree)
+    one_step = one_step_factor(model.regressors, [episode], model.outputs)
+    return sieve.problem(model, one_step, [episode], np.random.default_rng(0))
+
+
+def at_most(path, terms):
+    """Return the best set with at most so many terms."""
+    return min((one for one in path if len(one.retained) <= terms), key=lambda one: one.loss)
 
 
 def test_the_loss_is_the_geometric_mean_of_relative_squared_errors():
     problem = problem_of(oscillator(noise=0.1))
-    free = np.zeros((problem.model.regressors.size, 1), dtype=bool)
+    free = np.zeros((problem.structure.regressors.size, 1), dtype=bool)
     free[1:4] = True
     theta = np.array([1.4, -0.7, 0.4])
     coef = np.zeros((len(free), 1))
     coef[1:4, 0] = theta
-    simulated = problem.model.simulate(coef, problem.windows.starts, problem.windows.inputs)
+    simulated = problem.structure.simulate(coef, problem.windows.starts, problem.windows.inputs)
     errors = np.mean((simulated - problem.windows.outputs) ** 2, axis=0) / np.var(problem.windows.outputs)
     assert problem.loss(free, theta) == pytest.approx(np.exp(np.mean(np.log(errors))))
 
 
 def test_a_fit_lowers_the_loss_and_recovers_exact_coefficients():
     problem = problem_of(oscillator())
-    free = np.array([[t in TRUE] for t in [tuple(c for c in row if c < 3) for row in problem.model.regressors.factors]])
+    free = np.array(
+        [[t in TRUE] for t in [tuple(c for c in row if c < 3) for row in problem.structure.regressors.factors]]
+    )
     start = one_step_theta(problem.one_step, free) * 1.05
     point = problem.fitted(free, start, LevenbergMarquardt(iterations=30, tolerance=1e-9), rounds=3)
     assert point.trace[0] > 1e-2
@@ -95,7 +105,7 @@ def tank(seed, samples=400, noise=0.02):
 @pytest.mark.parametrize("seed", range(3))
 def test_growing_windows_are_taken_where_they_lead_further(seed):
     problem = problem_of(tank(seed), Embedding(4, 0), replace(SIEVE, length=64), degree=2)
-    free = np.zeros((problem.model.regressors.size, 1), dtype=bool)
+    free = np.zeros((problem.structure.regressors.size, 1), dtype=bool)
     free[forward_order(problem.one_step, 0, 24)] = True
     optimiser = LevenbergMarquardt(iterations=4, tolerance=1e-2)
     direct = problem.fitted(free, one_step_theta(problem.one_step, free), optimiser, rounds=2)
@@ -107,9 +117,8 @@ def test_growing_windows_are_taken_where_they_lead_further(seed):
 
 def test_the_path_holds_the_true_terms_despite_noise():
     episode = oscillator(noise=0.1)
-    model = structure(episode, DELAYS)
-    path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
-    point = path.at_most(4)
+    problem = problem_of(episode)
+    model, point = problem.structure, at_most(SIEVE.path(problem, SIZES), 4)
     assert terms(model, point) == set(TRUE)
     np.testing.assert_allclose(np.sort(point.theta), [-0.8, -0.05, 0.5, 1.5], atol=0.02)
     one_step = np.linalg.lstsq(model.regressors.evaluate(np.hstack([episode[0][:-1], episode[1]])), episode[0][1:, :1])[
@@ -123,11 +132,11 @@ def test_the_path_holds_the_true_terms_despite_noise():
 
 def test_losses_fall_along_the_path_and_it_is_the_same_again():
     problem = problem_of(oscillator(noise=0.05))
-    first, second = SIEVE.path(problem), SIEVE.path(problem)
-    losses = [point.loss for point in first.points]
+    first, second = SIEVE.path(problem, SIZES), SIEVE.path(problem, SIZES)
+    losses = [point.loss for point in first]
     assert losses == sorted(losses, reverse=True)
-    assert [point.size for point in first.points] == sorted({point.size for point in first.points})
-    for one, other in zip(first.points, second.points, strict=True):
+    assert [point.size for point in first] == sorted({point.size for point in first})
+    for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one.coef, other.coef)
 
 
@@ -135,18 +144,17 @@ def test_units_of_the_output_do_not_matter():
     sets = []
     for unit in (1.0, 1e3):
         episode = oscillator(noise=0.05, unit=unit)
-        model = structure(episode, DELAYS)
-        path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
-        sets.append([(terms(model, point), pytest.approx(point.loss, rel=1e-3)) for point in path.points[:6]])
+        problem = problem_of(episode)
+        path = SIEVE.path(problem, SIZES)
+        sets.append([(terms(problem.structure, one), pytest.approx(one.loss, rel=1e-3)) for one in path[:6]])
     assert sets[0] == sets[1]
 
 
 def test_each_output_has_its_own_terms():
     episode = vehicle()
-    model = structure(episode, Embedding(), degree=2)
-    path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
-    keys = [tuple(int(c) for c in row if c < 3) for row in model.regressors.factors]
-    point = next(p for p in path.points if p.size == 4)
+    problem = problem_of(episode, Embedding(), degree=2)
+    keys = [tuple(int(c) for c in row if c < 3) for row in problem.structure.regressors.factors]
+    point = next(p for p in SIEVE.path(problem, SIZES) if p.size == 4)
     kept = {(keys[i], int(c)) for i, c in np.argwhere(point.free)}
     assert kept == {((0,), 0), ((2,), 0), ((1,), 1), ((0, 0), 1)}
     np.testing.assert_array_equal(point.retained, sorted(keys.index(k) for k in [(0,), (1,), (2,), (0, 0)]))
@@ -155,7 +163,7 @@ def test_each_output_has_its_own_terms():
 def test_inclusion_is_high_for_the_true_terms_alone():
     episode = oscillator(noise=0.05)
     problem = problem_of(episode)
-    point = SIEVE.path(problem).at_most(4)
+    point = at_most(SIEVE.path(problem, SIZES), 4)
     inclusion = SIEVE.inclusion(problem, point)
     assert inclusion.shape == point.free.shape
     assert inclusion[point.free].min() > 0.9
@@ -164,7 +172,7 @@ def test_inclusion_is_high_for_the_true_terms_alone():
 
 def test_more_data_change_a_point_but_not_its_terms():
     problem = problem_of(oscillator(noise=0.1))
-    point = SIEVE.path(problem).at_most(4)
+    point = at_most(SIEVE.path(problem, SIZES), 4)
     more = problem_of(oscillator(samples=6000, noise=0.1, seed=1))
     again = SIEVE.refit(more, point)
     np.testing.assert_array_equal(again.free, point.free)
@@ -178,9 +186,8 @@ def test_a_plant_without_inputs_is_sifted_as_well():
     for k in range(1, 799):
         y[k + 1] = 1.8 * y[k] - y[k - 1] - 0.05 * y[k] ** 3 + 0.01 * rng.normal()
     episode = embedded(y, np.zeros((800, 0)), 1, 0)
-    model = structure(episode, Embedding(1))
-    path = SIEVE.path(SIEVE.problem(model, [episode], np.random.default_rng(0)))
-    assert {(0,), (1,)} <= terms(model, path.at_most(3))
+    problem = problem_of(episode, Embedding(1))
+    assert {(0,), (1,)} <= terms(problem.structure, at_most(SIEVE.path(problem, SIZES), 3))
 
 
 def test_candidates_beyond_the_limit_are_those_that_one_step_selection_takes_first():
@@ -195,11 +202,11 @@ def test_candidates_beyond_the_limit_are_those_that_one_step_selection_takes_fir
 
 def test_the_front_keeps_the_best_of_each_size_and_forgets_what_is_dominated():
     def point(size, loss):
-        return Point(np.arange(5)[:, None] < size, np.zeros(size), loss, None, ())
+        return FittedSet(np.arange(5)[:, None] < size, np.zeros(size), loss, None, ())
 
     front = Front()
     for size, loss in [(3, 1.0), (3, 2.0), (1, 5.0), (4, 1.5), (5, 0.5)]:
-        front = front.with_point(point(size, loss))
+        front = front.with_set(point(size, loss))
     assert [(p.size, p.loss) for p in front.undominated()] == [(1, 5.0), (3, 1.0), (5, 0.5)]
     assert front.above(3).size == 5
     assert front.below(3).size == 1
@@ -208,7 +215,7 @@ def test_the_front_keeps_the_best_of_each_size_and_forgets_what_is_dominated():
 
 @pytest.mark.parametrize(("most", "steps"), [(60, 20), (5, 20), (1, 4), (200, 10)])
 def test_sizes_go_up_to_the_largest(most, steps):
-    sizes = path_sizes(most, steps)
+    sizes = sizes_up_to(most, steps)
     assert sizes[0] == 1
     assert sizes[-1] == most
     assert len(sizes) <= steps + 1

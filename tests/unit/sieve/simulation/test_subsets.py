@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.one_step import forward_order, least_squares
-from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, supported
+from koopsieve.sieve.simulation.simulation_problem import least_squares
+from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, forward_order, supported
 from tests.reference.literal_subsets import backward, forward, squared_error
 
 

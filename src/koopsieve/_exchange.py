@@ -1,0 +1,210 @@
+"""Files of one folder that appear together or not at all; what this run did not write stays as it is.
+
+They are written into a hidden folder within their own, and then exchanged for those of the same names: all old ones are
+moved out of the way, then the new ones are moved in. Whoever reads in between, or after the process was killed, finds
+some of the old files or some of the new ones, never some of each. `summary.json` leaves first and arrives last: where
+it is, its set is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from koopsieve._signals import held_signals
+from koopsieve._types import KoopsieveError
+from koopsieve._written import HIDDEN, Place, hidden_name, refuse_taken, written_whole
+
+MARKER = "summary.json"
+_NEW, _PREVIOUS = "new", "previous"
+
+
+def check_folder(folder: Place, names: Iterable[str] = (), overwrite: bool = True) -> None:
+    """Refuse a folder that cannot be written to, before any work is done for it.
+
+    Parameters
+    ----------
+    folder : path
+        Need not be there.
+    names : iterable of str
+        Files that will be written into it.
+    overwrite : bool
+        Whether files of these names may be replaced.
+
+    Raises
+    ------
+    KoopsieveError
+        If it, or what it would be made in, is not a folder or may not be written; if a name is taken; or if an earlier
+        run was killed while it exchanged the files there.
+    """
+    target = place = Path(os.path.realpath(folder))
+    while not os.path.lexists(place):
+        place = place.parent
+    if not place.is_dir():
+        raise KoopsieveError(f"{folder} cannot be written to: {place} is a file. Choose another folder.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise KoopsieveError(
+            f"{folder} cannot be written to: you have no write permission in {place}. Choose another folder."
+        )
+    with _in_words(folder), held_signals():
+        _probe(place)
+    if place == target:
+        _refuse_interrupted(target)
+        refuse_taken([Path(folder) / name for name in names], overwrite)
+
+
+def write_file(path: Place, content: bytes) -> Path:
+    """Write one file; its folder is made if it is not there."""
+    target = Path(path)
+    return write_files(target.parent, {target.name: content})[0]
+
+
+def write_files(folder: Place, contents: Mapping[str, bytes]) -> tuple[Path, ...]:
+    """Write files into a folder, which is made if it is not there, and return their paths; see `whole_folder`."""
+    with whole_folder(folder) as place:
+        for name, content in contents.items():
+            with written_whole(place / name) as stream:
+                stream.write(content)
+    return tuple(Path(folder) / name for name in contents)
+
+
+@contextmanager
+def whole_folder(folder: Place, overwrite: bool = True) -> Iterator[Path]:
+    """Give a hidden folder to write files in; they appear in `folder` together, after everything was written.
+
+    Files of the same name are replaced and hand on their permissions; everything else in `folder` stays untouched. If
+    anything fails, or the user interrupts, `folder` is as it was, and is not made if it was not there.
+
+    Raises
+    ------
+    KoopsieveError
+        As `check_folder`, and if writing fails.
+    """
+    check_folder(folder)
+    target = Path(os.path.realpath(folder))
+    staging, made, done = target / hidden_name(), list[Path](), False
+    try:
+        with _in_words(folder):
+            with held_signals():
+                _make((*_missing(target), staging, staging / _NEW, staging / _PREVIOUS), made)
+            yield staging / _NEW
+            with held_signals():
+                _exchange(staging, target, Path(folder), overwrite)
+                done = True
+                _clear(staging)
+    except BaseException:
+        if not done:
+            with held_signals():
+                _undo(staging, made)
+        raise
+
+
+def _missing(target: Path) -> list[Path]:
+    return [place for place in (*reversed(target.parents), target) if not place.exists()]
+
+
+def _make(places: Iterable[Path], made: list[Path]) -> None:
+    """Make folders, and note those that this run made: somebody else may have been faster."""
+    for place in places:
+        with suppress(FileExistsError):
+            place.mkdir()
+            made.append(place)
+
+
+def _exchange(staging: Path, target: Path, shown: Path, overwrite: bool) -> None:
+    """Let the new files take the places of the old ones, or leave everything as it was."""
+    names = sorted((file.name for file in (staging / _NEW).iterdir()), key=lambda name: (name != MARKER, name))
+    refuse_taken([shown / name for name in names], overwrite)
+    for name in names:
+        if (target / name).is_file():
+            (staging / _NEW / name).chmod(stat.S_IMODE((target / name).stat().st_mode))
+    try:
+        for name in names:
+            if os.path.lexists(target / name):
+                (target / name).rename(staging / _PREVIOUS / name)
+        for name in reversed(names):
+            _move(staging / _NEW / name, target / name)
+    except BaseException:
+        _put_back(names, staging, target)
+        raise
+
+
+def _move(file: Path, place: Path) -> None:
+    """Rename, but never onto something: whatever is there came while this run was at work."""
+    if os.path.lexists(place):
+        raise KoopsieveError(f"{place} has appeared while files were written. Nothing was changed; run it again.")
+    file.rename(place)
+
+
+def _put_back(names: list[str], staging: Path, target: Path) -> None:
+    """Undo an exchange, wherever it stopped: the disk tells which files were moved."""
+    for name in names:
+        if not os.path.lexists(staging / _NEW / name):
+            with suppress(OSError):
+                (target / name).rename(staging / _NEW / name)
+    for name in reversed(names):
+        if os.path.lexists(staging / _PREVIOUS / name):
+            with suppress(OSError, KoopsieveError):
+                _move(staging / _PREVIOUS / name, target / name)
+    if any((staging / _PREVIOUS).iterdir()):
+        _refuse_interrupted(target)
+
+
+def _clear(staging: Path) -> None:
+    """Remove the old files after they were replaced."""
+    with suppress(OSError):
+        for file in (staging / _PREVIOUS).iterdir():
+            file.unlink()  # never a folder
+        for place in (staging / _PREVIOUS, staging / _NEW, staging):
+            place.rmdir()
+
+
+def _undo(staging: Path, made: list[Path]) -> None:
+    """Remove what this run made; old files that could not be put back stay where they are."""
+    if staging / _NEW in made:
+        shutil.rmtree(staging / _NEW, ignore_errors=True)
+    for place in reversed(made):
+        with suppress(OSError):  # not empty: somebody else has written into it
+            place.rmdir()
+
+
+def _refuse_interrupted(target: Path) -> None:
+    """Refuse a folder whose files are halfway between two runs, and say where they are."""
+    for staging in target.glob(f"{HIDDEN}*"):
+        if _entries(staging / _NEW) and _entries(staging / _PREVIOUS):
+            raise KoopsieveError(
+                f"A run into {target} was ended while it replaced files, or is still at it. The files from before are "
+                f"in {staging / _PREVIOUS}, new ones in {staging / _NEW}. Move the files of one of them to {target}, "
+                f"remove {staging}, and run it again."
+            )
+
+
+def _entries(folder: Path) -> list[str]:
+    """Return what is in a folder; nothing if it is not there or belongs to somebody else."""
+    try:
+        return os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return []
+
+
+def _probe(place: Path) -> None:
+    """Fail now if nothing can be made in a folder."""
+    probe = place / hidden_name()
+    probe.mkdir()
+    probe.rmdir()
+
+
+@contextmanager
+def _in_words(folder: Place) -> Iterator[None]:
+    """Turn an error of the file system into one that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise KoopsieveError(
+            f"{folder} cannot be written to ({error.strerror or error}). Expected a folder that is there or can be "
+            "made, and space on its disk. Choose another folder."
+        ) from error

@@ -1,0 +1,26 @@
+"""Model predictive control with a model of any form: quadratic programmes, state estimates, a controller.
+
+Comes in: a model, weights and limits. Goes out: programmes in OSQP's form, or inputs step by step. OSQP is imported
+when the first programme is solved.
+"""
+
+from koopsieve.control.control_problem import ControlProblem
+from koopsieve.control.controller import ControlLaw, Controller, ControlState
+from koopsieve.control.kalman import Belief, KalmanFilter
+from koopsieve.control.limits import Limits, Weights
+from koopsieve.control.noise import Noise, noise_of
+from koopsieve.control.programme import QuadraticProgramme
+
+__all__ = [
+    "Belief",
+    "ControlLaw",
+    "ControlProblem",
+    "ControlState",
+    "Controller",
+    "KalmanFilter",
+    "Limits",
+    "Noise",
+    "QuadraticProgramme",
+    "Weights",
+    "noise_of",
+]

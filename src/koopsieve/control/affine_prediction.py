@@ -1,0 +1,94 @@
+"""All future outputs as an affine function of all future inputs: Y = free + G·U.
+
+With Y = (y[k+1], …, y[k+H]) and U = (u[k], …, u[k+H−1]), one after the other. Exact and the same at every step in the
+linear form; around a plan of inputs in the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import FloatArray
+from koopsieve.forms import Linearisation, Model
+from koopsieve.forms.linear.powers import output_powers, prediction_matrices
+
+
+@dataclass(frozen=True, eq=False)
+class AffinePrediction:
+    """Y = free + G·U, shapes (H·n,) and (H·n, H·l)."""
+
+    free: FloatArray
+    G: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class PathPrediction(AffinePrediction):
+    """The same along a path, with what is carried at every step: z[k+h] = drift[h] + pull[h]·U, h = 0, …, H.
+
+    Parameters
+    ----------
+    drift : array, shape (H + 1, size)
+    pull : array, shape (H + 1, size, H·l)
+    """
+
+    drift: FloatArray
+    pull: FloatArray
+
+    def path(self, plan: FloatArray) -> FloatArray:
+        """Return what is carried at every step under a plan (H, l)."""
+        return self.drift + self.pull @ plan.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class LinearResponse:
+    """What predictions in the linear form are made of: Y = F·φ + W·w + G·U, with w added to φ at every step (D71)."""
+
+    F: FloatArray
+    W: FloatArray
+    G: FloatArray
+
+    @classmethod
+    def of(cls, step: Linearisation, horizon: int) -> LinearResponse:
+        """Multiply out the matrices of a step that is linear everywhere."""
+        F, G = prediction_matrices(step.A, step.B, step.C, horizon)
+        reads = np.cumsum(output_powers(step.A, step.C, horizon - 1), axis=0)
+        return cls(F, reads.reshape(-1, len(step.A)), G)
+
+    def around(self, carried: FloatArray, disturbance: FloatArray) -> AffinePrediction:
+        """Return the prediction from one lifted state, with a constant disturbance of it."""
+        return AffinePrediction(self.F @ carried + self.W @ disturbance, self.G)
+
+
+def linearised_prediction(
+    model: Model, carried: FloatArray, disturbance: FloatArray, plan: FloatArray, path: FloatArray | None = None
+) -> PathPrediction:
+    """Return the prediction linearised along a plan of inputs (H, l) and a path of what is carried (H + 1, size).
+
+    Without a path it is the one that the model takes under the plan. With one, nothing is simulated: all steps are
+    linearised at once, and where the path is not one that the model takes, their offsets carry the difference.
+    z[h+1] = A_h·z[h] + B_h·u_h + offset_h + w, with z as an affine function of U (D72).
+    """
+    nominal = simulated(model, carried, disturbance, plan) if path is None else path.copy()
+    nominal[0] = carried
+    steps = model.jacobians(nominal[:-1], plan)
+    H, width = plan.shape
+    drift, pull = np.empty((H + 1, len(carried))), np.zeros((H + 1, len(carried), H * width))
+    drift[0], offsets = carried, steps.offset + disturbance
+    for h in range(H):
+        now = h * width
+        drift[h + 1] = steps.A[h] @ drift[h] + offsets[h]
+        np.matmul(steps.A[h], pull[h, :, :now], out=pull[h + 1, :, :now])
+        pull[h + 1, :, now : now + width] = steps.B[h]
+    free, G = drift[1:] @ steps.C.T, steps.C @ pull[1:]
+    return PathPrediction(free.ravel(), G.reshape(-1, H * width), drift, pull)
+
+
+def simulated(model: Model, carried: FloatArray, disturbance: FloatArray, plan: FloatArray) -> FloatArray:
+    """Return what is carried at every step of the plan, shape (H + 1, size)."""
+    found = np.empty((len(plan) + 1, len(carried)))
+    found[0] = carried
+    for h, u in enumerate(plan):
+        found[h + 1] = model.advance(found[h : h + 1], u[None])[0] + disturbance
+    return found

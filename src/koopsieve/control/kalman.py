@@ -1,0 +1,193 @@
+"""A Kalman filter on what a model carries: exact in the linear form, extended (linearised at each step) in the others.
+
+State: what is carried, z, and a disturbance d of the outputs that drifts slowly. Since z = φ(x), a disturbance that
+moves the outputs by d moves z by E·d, where E is the derivative of φ with respect to the outputs:
+z[k+1] = f(z[k], u[k]) + E·d[k] + process noise, d[k+1] = d[k] + drift, y[k] = C·z[k] + measurement noise (D75).
+
+Observables are functions of the state, and a filter that treats them as free leaves the set of states that there are.
+So the estimated state is lifted anew after every correction, and the covariance with it (D76).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.control.limits import in_range, of_kind, per_signal
+from koopsieve.control.noise import Noise
+from koopsieve.forms import Model
+
+START_DRIFTS = 10  # steps of drift by which the disturbance may differ from zero at the start
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """What a filter knows.
+
+    Parameters
+    ----------
+    carried : array, shape (size,)
+        Mean of what the model carries.
+    disturbance : array, shape (n_outputs,)
+        Mean of the disturbance.
+    covariance : array, shape (size + n_outputs, size + n_outputs)
+        Of both together.
+    entering : array, shape (size, n_outputs)
+        The matrix E, through which a disturbance of the outputs enters what is carried: C·E = 1.
+    """
+
+    carried: FloatArray
+    disturbance: FloatArray
+    covariance: FloatArray
+    entering: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class KalmanFilter:
+    """Estimate what a model carries from noisy outputs; pure: every update takes a belief and returns the next.
+
+    Parameters
+    ----------
+    model : Model
+    noise : Noise
+        For example `noise_of(model, statistics)`.
+    drift : float
+        Variance by which the disturbance may change per step, as a share of the process and measurement noise of its
+        output; 0 means that there is no disturbance.
+    relift : bool
+        Lift the estimated state anew after every correction; False is the plain filter on the lifted state. It makes no
+        difference where observables are states, and is left out where the model does not carry all of its state.
+
+    Examples
+    --------
+    >>> from koopsieve import LeastSquares, LinearModel, States, Trajectories, compress
+    >>> from koopsieve.control import KalmanFilter, noise_of
+    >>> rng = np.random.default_rng(0)
+    >>> u, x = rng.normal(size=200), [0.0]
+    >>> for v in u[:-1]:
+    ...     x.append(0.9 * x[-1] + v)
+    >>> data = Trajectories.from_arrays(np.array(x) + 0.1 * rng.normal(size=200), u)
+    >>> phi = States().fit(data)
+    >>> statistics = compress(data, phi, horizons=[1, 2, 3])
+    >>> model = LinearModel.from_estimate(LeastSquares().identify(statistics), phi)
+    >>> kalman = KalmanFilter(model, noise_of(model, statistics))
+    >>> belief = kalman.start(data.states[0][0])
+    >>> for y, v in zip(data.states[0][1:], u[:-1]):
+    ...     belief = kalman.update(belief, v, y)
+    >>> bool(abs(belief.carried[0] - x[-1]) < 0.2)
+    True
+    """
+
+    model: Model
+    noise: Noise
+    drift: float = 0.03
+    relift: bool = True
+
+    def __post_init__(self) -> None:
+        in_range("drift, the variance of the disturbance,", self.drift, 0.0, np.inf)
+        of_kind("noise", self.noise, Noise, "noise_of(model, statistics)")
+        outputs, size = len(self.model.signals.outputs), len(self.model.carried_names)
+        if self.noise.measurement.shape != (outputs,) or self.noise.process.shape != (size,):
+            raise KoopsieveError(
+                f"The noise does not fit the model. Expected {outputs} measurement variances and {size} process "
+                f"variances, got {self.noise.measurement.shape} and {self.noise.process.shape}. Make it with "
+                "noise_of(model, statistics)."
+            )
+
+    def start(self, state: ArrayLike) -> Belief:
+        """Return the belief from one measured state (n,), delays included."""
+        signals = self.model.signals
+        x = per_signal("state", state, signals.state_names)[None]
+        outputs, delays = len(signals.outputs), signals.embedding.state_delays
+        measured = np.zeros(x.shape[1])  # variances; past inputs are known exactly
+        measured[: outputs * (delays + 1)] = np.tile(self.noise.measurement, delays + 1)
+        slopes = self.model.start_slopes(x)[0]
+        size = len(slopes)
+        covariance = np.zeros((size + outputs, size + outputs))
+        covariance[:size, :size] = (slopes * measured) @ slopes.T + np.diag(self.noise.process)
+        covariance[size:, size:] = np.diag(START_DRIFTS * self._drifts)
+        return Belief(self.model.start(x)[0], np.zeros(outputs), covariance, self._entering(slopes))
+
+    def update(self, belief: Belief, acted: ArrayLike, measured: ArrayLike) -> Belief:
+        """Return the belief one step later.
+
+        Parameters
+        ----------
+        belief : Belief
+        acted : array, shape (l,)
+            The input that acted in the step.
+        measured : array, shape (n_outputs,)
+            The outputs measured after it.
+        """
+        u = per_signal("acted", acted, self.model.signals.inputs)
+        y = per_signal("measured", measured, self.model.signals.outputs)
+        return self._lifted(self._correct(self._predict(belief, u), y))
+
+    def _predict(self, belief: Belief, u: FloatArray) -> Belief:
+        """Carry mean and covariance one step on: P ← F·P·Fᵀ + Q with F = [[A, E], [0, 1]]."""
+        size, z = len(belief.carried), belief.carried[None]
+        F = np.eye(len(belief.covariance))
+        F[:size, :size] = self.model.jacobians(z, u[None]).A[0]
+        F[:size, size:] = belief.entering
+        Q = np.diag(np.concatenate([self.noise.process, self._drifts]))
+        mean = self.model.advance(z, u[None])[0] + belief.entering @ belief.disturbance
+        return replace(belief, carried=mean, covariance=F @ belief.covariance @ F.T + Q)
+
+    def _correct(self, belief: Belief, y: FloatArray) -> Belief:
+        """Weigh the measured outputs in: K = P·Hᵀ·(H·P·Hᵀ + R)⁻¹, H = [C, 0]."""
+        size, P = len(belief.carried), belief.covariance
+        H = np.zeros((len(y), len(P)))
+        H[:, :size] = self._reading
+        S = H @ P @ H.T + np.diag(self.noise.measurement)
+        gain = np.linalg.solve(S, H @ P).T
+        change = gain @ (y - self.model.read(belief.carried[None])[0])
+        rest = np.eye(len(P)) - gain @ H
+        return replace(
+            belief,
+            carried=belief.carried + change[:size],
+            disturbance=belief.disturbance + change[size:],
+            covariance=rest @ P @ rest.T + (gain * self.noise.measurement) @ gain.T,  # symmetric and positive
+        )
+
+    def _lifted(self, belief: Belief) -> Belief:
+        """Replace what is carried by φ of the state in it: P ← T·P·Tᵀ, T the derivative of that map."""
+        if not self._relifts:
+            return belief
+        places, size = self.model.dictionary.state_positions, len(belief.carried)
+        state = belief.carried[places][None]
+        slopes = self.model.start_slopes(state)[0]
+        T = np.eye(len(belief.covariance))
+        T[:size, :size] = 0.0
+        T[:size, places] = slopes
+        return replace(
+            belief,
+            carried=self.model.start(state)[0],
+            covariance=T @ belief.covariance @ T.T,
+            entering=self._entering(slopes),
+        )
+
+    @cached_property
+    def _relifts(self) -> bool:
+        """Tell whether there is anything to lift, and the state to lift it from."""
+        return (
+            self.relift and self.model.carries_observables and bool((self.model.dictionary.state_positions >= 0).all())
+        )
+
+    @cached_property
+    def _reading(self) -> FloatArray:
+        """The matrix C, which reads outputs from what is carried."""
+        return self.model.read(np.eye(len(self.noise.process))).T
+
+    @cached_property
+    def _drifts(self) -> FloatArray:
+        drifts: FloatArray = self.drift * (np.abs(self._reading) @ self.noise.process + self.noise.measurement)
+        return drifts
+
+    def _entering(self, slopes: FloatArray) -> FloatArray:
+        """Return E: the derivatives with respect to the outputs, or the outputs' rows alone for the plain filter."""
+        outputs = len(self._reading)
+        return slopes[:, :outputs] if self._relifts else np.asarray(np.linalg.pinv(self._reading), dtype=float)

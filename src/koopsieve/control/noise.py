@@ -1,0 +1,108 @@
+"""Noise covariances for a Kalman filter, from the statistics that the model was identified from.
+
+A one-step residual holds noise of the plant and measurement noise of two samples. They differ in how the residual
+variance grows with the number of steps: the plant's noise adds up, measurement noise does not. The curve through
+the residual variances at the first horizons, continued to zero steps, leaves twice the measurement variance (D77).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.forms import Model
+from koopsieve.regression import RegressionStatistics
+
+MAX_CURVE_STEPS = 5  # horizons up to this one define the curve
+MIN_RESIDUAL_SHARE = 1e-7  # lower bound of an output's residual variance, as a share of its mean square
+MIN_NOISE_SHARE = 0.02  # share of the one-step variance that is always left to either noise: the curve is a rough guide
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """Variances of independent noises.
+
+    Parameters
+    ----------
+    process : array, shape (size,)
+        Added to what the model carries, per step.
+    measurement : array, shape (n_outputs,)
+        Added to the measured outputs.
+    """
+
+    process: FloatArray
+    measurement: FloatArray
+
+    def __post_init__(self) -> None:
+        for what, values in (("process", self.process), ("measurement", self.measurement)):
+            if not (isinstance(values, np.ndarray) and np.isfinite(values).all() and (values >= 0).all()):
+                raise KoopsieveError(f"The variances of the {what} noise must be an array, 0 or more. Got {values!r}.")
+        if not (self.measurement > 0).all():
+            raise KoopsieveError(f"The variances of the measurement must be above 0. Got {self.measurement.tolist()}.")
+
+
+def noise_of(model: Model, statistics: RegressionStatistics) -> Noise:
+    """Return the noises that the residuals of least squares show.
+
+    Without horizons in the statistics, half of the one-step residual counts as measurement noise.
+
+    Parameters
+    ----------
+    model : Model
+    statistics : RegressionStatistics
+        Of the model's observables, best compressed with `horizons` that begin 1, 2, 3.
+
+    Raises
+    ------
+    KoopsieveError
+        If an output is not among the statistics' targets.
+    """
+    if not isinstance(statistics, RegressionStatistics):
+        raise KoopsieveError(
+            f"statistics must be RegressionStatistics: result.outcome.kept, or from compress(). Got {statistics!r:.60}."
+        )
+    variance = _variances(statistics, model.signals.outputs)
+    missing = [name for name in model.signals.outputs if name not in variance]
+    if missing:
+        raise KoopsieveError(
+            f"The statistics lack the outputs {', '.join(missing)}. Pass those that the model was identified from: "
+            "result.outcome.kept."
+        )
+    outputs = np.array([variance[name] for name in model.signals.outputs])
+    shared = _measured_share(statistics, model.signals.outputs)
+    process = {name: (1 - shared[i]) * outputs[i] for i, name in enumerate(model.signals.outputs)}
+    others = float(np.mean(1 - shared))
+    copies = set(model.signals.state_names[len(model.signals.outputs) :])
+    carried = [
+        0.0 if name in copies else process.get(name, others * variance.get(name, 0.0)) for name in model.carried_names
+    ]
+    return Noise(np.array(carried), np.maximum(0.5 * shared * outputs, np.finfo(float).tiny))
+
+
+def _variances(statistics: RegressionStatistics, outputs: tuple[str, ...]) -> dict[str, float]:
+    """Return the variance of the one-step residual of every observable.
+
+    That of an output is not below a small share of its mean square: a filter that is sure of one output, because a
+    simulated record had no noise, blames the other ones for whatever disturbs it.
+    """
+    factor = statistics.factor
+    squares = (factor.S**2).sum(axis=0) + factor.leftover
+    smallest = MIN_RESIDUAL_SHARE * squares * np.isin(statistics.observables, outputs)
+    values = np.maximum(factor.leftover, smallest) / max(factor.rows, 1.0)
+    return dict(zip(statistics.observables, values.tolist(), strict=True))
+
+
+def _measured_share(statistics: RegressionStatistics, outputs: tuple[str, ...]) -> FloatArray:
+    """Return which share of the one-step variance of each output is measurement noise of two samples."""
+    multistep = statistics.multistep
+    near = [] if multistep is None else [h for h in multistep.horizons if h <= MAX_CURVE_STEPS]
+    if multistep is None or 1 not in near or len(near) < 2:
+        return np.full(len(outputs), 0.5)
+    found = [multistep.at(h) for h in near]
+    variance = np.stack([one.leftover / max(one.rows, 1.0) for one in found])
+    curve = np.vander(near, min(len(near), 3), increasing=True)  # a line, or a parabola through three and more
+    intercept = np.linalg.lstsq(curve, variance, rcond=None)[0][0]
+    share: FloatArray = np.clip(intercept / np.maximum(variance[0], 1e-300), MIN_NOISE_SHARE, 1 - MIN_NOISE_SHARE)
+    return share

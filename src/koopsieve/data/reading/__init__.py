@@ -1,1 +1,0 @@
-"""Reading: files, frames and named arrays become tables, and tables become episodes."""

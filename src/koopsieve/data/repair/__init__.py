@@ -1,1 +1,0 @@
-"""Repair: missing samples and uneven times refused, filled in, resampled or cut out, and counted."""

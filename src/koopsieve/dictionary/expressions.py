@@ -1,0 +1,142 @@
+"""What is done with terms as SymPy expressions: symbols for coordinates, functions with kinks, derivatives, NumPy.
+
+SymPy is imported with this file, and this file only where an expression is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import sympy
+from sympy import Add, Dummy, Expr, Function, Integer, Piecewise, Pow, Symbol
+
+from koopsieve._types import KoopsieveError
+from koopsieve.dictionary.observables import Observables
+
+
+def real_symbols(prefix: str, count: int) -> tuple[Symbol, ...]:
+    """Return `count` real symbols, named by the prefix and a number: safe in any language."""
+    return tuple(sympy.symbols(f"{prefix}0:{count}", real=True)) if count else ()
+
+
+class Kinked(Function):  # type: ignore[misc]  # SymPy has no types
+    """A function with a kink or a jump, which SymPy is not asked to simplify: that can take forever.
+
+    At a kink its slope is the mean of those on both sides, at a jump zero. Subclasses give their name in formulas and
+    in MATLAB, in C, and in SymPy.
+    """
+
+    is_real = True
+    name: ClassVar[str]
+    in_c: ClassVar[str]
+    in_sympy: ClassVar[Any]
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.name}({', '.join(map(printer.doprint, self.args))})"
+
+    _octave = _sympystr
+
+    def _latex(self, printer: Any, exp: str = "") -> str:
+        arguments = ", ".join(map(printer.doprint, self.args))
+        written = rf"\operatorname{{{self.name}}}\left({arguments}\right)"
+        return f"{written}^{{{exp}}}" if exp else written
+
+    def _ccode(self, printer: Any) -> str:
+        return self.in_c.format(*map(printer.doprint, self.args))
+
+
+class Sign(Kinked):
+    """−1, 0 or 1."""
+
+    name, in_c, in_sympy = "sign", "(({0} > 0.0) - ({0} < 0.0))", sympy.sign
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Return zero."""
+        return Integer(0)
+
+
+class Absolute(Kinked):
+    """The absolute value."""
+
+    name, in_c, in_sympy = "abs", "fabs({0})", sympy.Abs
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Return the sign."""
+        return Sign(self.args[0])
+
+
+class Maximum(Kinked):
+    """The larger of two numbers."""
+
+    name, in_c, in_sympy = "max", "fmax({0}, {1})", sympy.Max
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Return one for the larger, zero for the smaller."""
+        return (1 + Sign(self.args[argindex - 1] - self.args[2 - argindex])) / 2
+
+
+class Minimum(Kinked):
+    """The smaller of two numbers."""
+
+    name, in_c, in_sympy = "min", "fmin({0}, {1})", sympy.Min
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Return one for the smaller, zero for the larger."""
+        return (1 - Sign(self.args[argindex - 1] - self.args[2 - argindex])) / 2
+
+
+KINKED = (Sign, Absolute, Maximum, Minimum)
+_NUMPY = {"Sign": np.sign, "Absolute": np.abs, "Maximum": np.maximum, "Minimum": np.minimum}
+
+
+def derivative(expression: Expr, symbol: Symbol) -> Expr:
+    """Return ∂expression/∂symbol; a root has the slope zero where its own would be infinite.
+
+    Examples
+    --------
+    >>> x = Symbol("x", real=True)
+    >>> derivative(Absolute(x) * x, x), derivative(Maximum(x, 3), x), derivative(Sign(x), x)
+    (x*sign(x) + abs(x), sign(x - 3)/2 + 1/2, 0)
+    >>> derivative(sympy.sqrt(x), x)
+    Piecewise((1/(2*sqrt(x)), x > 0), (0, True))
+    """
+    if not expression.has(symbol) or expression == symbol:
+        return Integer(int(expression == symbol))
+    moving = [argument for argument in expression.args if argument.has(symbol)]
+    if isinstance(expression, Add):
+        return Add(*(derivative(argument, symbol) for argument in moving))
+    inner = {argument: Dummy(real=True) for argument in moving}
+    outer = expression.func(*(inner.get(argument, argument) for argument in expression.args))
+    slopes = [_outer_slope(outer, place) * derivative(argument, symbol) for argument, place in inner.items()]
+    return Add(*slopes).xreplace({place: argument for argument, place in inner.items()})
+
+
+def _outer_slope(outer: Expr, place: Symbol) -> Expr:
+    found = sympy.diff(outer, place)
+    if isinstance(outer, Pow) and outer.exp.is_number and 0 < outer.exp < 1:
+        return Piecewise((found, place > 0), (0, True))
+    return found
+
+
+def numpy_function(point: Sequence[Symbol], expressions: Sequence[Expr]) -> Callable[..., Any]:
+    """Return a function of the coordinates' columns that gives the values of all expressions."""
+    found: Callable[..., Any] = sympy.lambdify(list(point), list(expressions), modules=[_NUMPY, "numpy"], cse=True)
+    return found
+
+
+def require_expressions(families: Sequence[Observables], target: str) -> None:
+    """Refuse families that hold a user's Python code; `target` is what they were to be written in.
+
+    Raises
+    ------
+    KoopsieveError
+        Which names the block and its observables.
+    """
+    for family in (code for one in families for code in one.code()):
+        names = ", ".join(family.names[:3]) + (", …" if family.size > 3 else "")
+        raise KoopsieveError(
+            f"The observables {names} are computed by {family.described()}, which cannot be written in {target}. "
+            "Use built-in blocks in its place, or keep the model in Python."
+        )

@@ -1,0 +1,108 @@
+"""Weighted sums of terms of a point: what every form of model is made of, for programs that write it elsewhere.
+
+A model's start is such a map of the state, its step one of what is carried and of the acting input, its outputs one of
+what is carried. Whoever has these three can write the model in C, CasADi, MATLAB or SymPy, whatever its form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray
+from koopsieve.dictionary.observables import Observables
+from koopsieve.dictionary.states import Coordinates
+
+
+@dataclass(frozen=True, eq=False)
+class TermMap:
+    """A map from a point to numbers, each a weighted sum of terms or a copy of one coordinate.
+
+    Parameters
+    ----------
+    coordinates : tuple of str
+        Names of the point's coordinates.
+    targets : tuple of str
+        Names of the numbers it gives.
+    families : tuple of Observables
+        The terms, in order; each family takes the first `widths` coordinates.
+    widths : tuple of int
+    weights : array, shape (sums, terms)
+    sources : array of int, shape (targets,)
+        The coordinate that a target copies, or −1 where it is the next of the sums.
+    bounds : array, shape (2, sums), optional
+        Between which values the sums are held.
+    """
+
+    coordinates: tuple[str, ...]
+    targets: tuple[str, ...]
+    families: tuple[Observables, ...]
+    widths: tuple[int, ...]
+    weights: FloatArray
+    sources: IndexArray
+    bounds: FloatArray | None = None
+
+    @classmethod
+    def of_terms(cls, coordinates: tuple[str, ...], families: tuple[Observables, ...]) -> TermMap:
+        """Return the map to the values of the terms themselves."""
+        names = tuple(name for family in families for name in family.names)
+        width, size = len(coordinates), len(names)
+        return cls(coordinates, names, families, (width,) * len(families), np.eye(size), np.full(size, -1))
+
+    @classmethod
+    def linear(
+        cls,
+        coordinates: tuple[str, ...],
+        targets: tuple[str, ...],
+        matrix: FloatArray,
+        products: tuple[Observables, ...] = (),
+        product_weights: FloatArray | None = None,
+    ) -> TermMap:
+        """Return the map to `matrix` times the point, plus weighted products; rows that hold a single one are copies.
+
+        Parameters
+        ----------
+        coordinates, targets : tuple of str
+        matrix : array, shape (targets, coordinates)
+        products : tuple of Observables, optional
+            Further terms of the whole point.
+        product_weights : array, shape (targets, products), optional
+        """
+        width = len(coordinates)
+        weights = matrix if product_weights is None else np.hstack([matrix, product_weights])
+        copies = ((weights != 0).sum(axis=1) == 1) & (matrix == 1).any(axis=1)
+        sources = np.where(copies, matrix.argmax(axis=1) if width else -1, -1)
+        families = (Coordinates(coordinates, np.arange(width)), *products)
+        return cls(coordinates, targets, families, (width,) * len(families), weights[~copies], sources)
+
+    @cached_property
+    def sums(self) -> IndexArray:
+        """Positions of the targets that are sums."""
+        return np.flatnonzero(self.sources < 0)
+
+    @cached_property
+    def plain(self) -> bool:
+        """True if the targets are the terms themselves."""
+        square = self.weights.shape == (len(self.targets), len(self.targets)) and self.bounds is None
+        return square and bool((self.weights == np.eye(len(self.targets))).all())
+
+    def terms(self, points: FloatArray) -> FloatArray:
+        """Return the values of the terms at points (samples, coordinates), shape (samples, terms)."""
+        values = [family(points[:, :width]) for family, width in zip(self.families, self.widths, strict=True)]
+        return np.concatenate([np.empty((len(points), 0)), *values], axis=1)
+
+    def slopes(self, points: FloatArray) -> FloatArray:
+        """Return the derivatives of the terms, shape (samples, terms, coordinates)."""
+        slopes, first = np.zeros((len(points), self.weights.shape[1], points.shape[1])), 0
+        for family, width in zip(self.families, self.widths, strict=True):
+            slopes[:, first : first + family.size, :width] = family.gradient(points[:, :width])
+            first += family.size
+        return slopes
+
+    def term_expressions(self, point: Sequence[Any]) -> list[Any]:
+        """Return the terms as SymPy expressions of the coordinates' symbols."""
+        return [family.expression(column, point) for family in self.families for column in range(family.size)]

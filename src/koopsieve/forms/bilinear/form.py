@@ -1,0 +1,193 @@
+"""The bilinear form: sets of observables from the sieve, each fitted with the products of inputs and observables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from koopsieve._types import IndexArray, KoopsieveError
+from koopsieve.data import Stream, Trajectories
+from koopsieve.dictionary import Dictionary
+from koopsieve.dictionary.delay_line import shifts, with_delay_line
+from koopsieve.evaluate import simulation_errors, window_errors
+from koopsieve.execution import one_blas_thread
+from koopsieve.forms.bilinear.lifted_windows import LiftedWindows
+from koopsieve.forms.bilinear.model import BilinearModel
+from koopsieve.forms.bilinear.multi_step_fit import MultiStepBilinear
+from koopsieve.forms.form import Candidates, Form, Outcome
+from koopsieve.forms.path import PathPoint
+from koopsieve.forms.task import Episodes, Task, filled, learning_statistics, window_length, with_validation
+from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
+from koopsieve.regression import RegressionStatistics
+from koopsieve.sieve.choice import as_good_at_each
+from koopsieve.sieve.horizon import HorizonSieve
+from koopsieve.sieve.protocol import Sieve, TermSet
+from koopsieve.sieve.simulation import draw_windows
+
+MAX_REGRESSORS = 800  # observables, inputs and their products; sets that need more are not tried
+MAX_REFINED = 40  # observables of a set that is fitted over many steps; larger ones take too long
+WINDOW_ROWS = 10_000  # windows times steps times outputs of that fit
+EMPHASIS = 0.5  # how much more long horizons count when the two fits are compared
+OVER_WINDOWS = "simulated windows"
+
+
+@dataclass(frozen=True, eq=False)
+class BilinearForm(Form):
+    """Bilinear models on the observables of a dictionary.
+
+    The sieve sees the linear evidence: which observables the outputs depend on is asked with the inputs entering
+    linearly. Whether the products pay is decided on the validation windows.
+
+    Parameters
+    ----------
+    sieve : Sieve
+        Gives the family of sets; by default `HorizonSieve()`.
+    refit : Identifier
+        Fits each set; by default least squares one step ahead.
+    over_windows : MultiStepBilinear
+        Fits the chosen set over many steps, from there; kept if it predicts better on the validation windows,
+        and at no horizon worse.
+    explain : Identifier
+        Says what drives what among the kept observables and their products with the inputs.
+    """
+
+    model: ClassVar[type[BilinearModel]] = BilinearModel
+    needs_inputs: ClassVar[bool] = True
+
+    sieve: Sieve = field(default_factory=HorizonSieve)
+    refit: Identifier = field(default_factory=LeastSquares)
+    over_windows: MultiStepBilinear = field(default_factory=MultiStepBilinear)
+    explain: Identifier = field(default_factory=SpikeSlab)
+
+    def candidates(self, task: Task) -> BilinearCandidates:
+        """Sieve on the linear statistics, refit every set with products and judge it on the validation windows."""
+        if not task.dictionary.signals.inputs:
+            raise KoopsieveError('form="bilinear" needs data with inputs, and these have none. Use form="linear".')
+        phi = task.dictionary.linear()
+        linear = learning_statistics(task, phi, filled(task.horizons))
+        with one_blas_thread():
+            sets = self._affordable(self.sieve.path(linear, task.path_length, task.progress), phi)
+        union = np.unique(np.concatenate([one.retained for one in sets]))
+        learned = learning_statistics(task, phi.select(union).bilinear(), ())
+        found = BilinearCandidates(self, task, phi, (), union, learned)
+        with one_blas_thread():
+            points = tuple(found.fitted(one) for one in task.progress(sets, "Refitting", len(sets)))
+        return replace(found, points=points)
+
+    def _affordable(self, candidates: Sequence[TermSet], phi: Dictionary) -> tuple[TermSet, ...]:
+        each = 1 + len(phi.signals.inputs)
+        affordable = tuple(one for one in candidates if each * len(one.retained) <= MAX_REGRESSORS)
+        if not affordable:
+            raise KoopsieveError(
+                f"With {len(phi.signals.inputs)} inputs even the smallest set needs over {MAX_REGRESSORS} regressors "
+                'in the bilinear form. Use form="linear".'
+            )
+        return affordable
+
+
+@dataclass(frozen=True, eq=False)
+class BilinearCandidates(Candidates):
+    """The path of bilinear models, and what it takes to learn one of them anew.
+
+    Parameters
+    ----------
+    union : array of int
+        Every observable that is in some set of the path.
+    learned : RegressionStatistics
+        Of these, the inputs and their products, on the learning part.
+    """
+
+    form: BilinearForm
+    union: IndexArray
+    learned: RegressionStatistics
+
+    @property
+    def total(self) -> int:
+        """Number of observables."""
+        return self.dictionary.size
+
+    def fitted(self, candidate: TermSet) -> PathPoint:
+        """Fit a set one step ahead, and judge it."""
+        kept, task = np.asarray(candidate.retained), self.task
+        model = self._one_step(self._cut(self.learned, kept), kept)
+        errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+        names, stays = tuple(self.dictionary.names[i] for i in kept), task.stays_in_range(model)
+        return PathPoint(kept, names, candidate.elbo, errors, runs, model, "least squares", in_range=stays)
+
+    def refined(self, chosen: int) -> BilinearCandidates:
+        """Fit one set over many steps; taken if that predicts better, and at no horizon worse."""
+        with one_blas_thread():
+            better = self._refined(self.points[chosen])
+        return replace(self, points=(*self.points[:chosen], better, *self.points[chosen + 1 :]))
+
+    def relearn(self, chosen: int) -> Outcome:
+        """Fit one set in the same way to learning and validation data together."""
+        task, point, union = self.task, self.points[chosen], self.union
+        both = with_validation(self.learned, task, self._wide, ())
+        small = self._cut(both, point.retained)
+        with one_blas_thread():
+            if point.refit == OVER_WINDOWS:
+                parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
+                model = self._over_windows(small, point.retained, parts)
+            else:
+                model = self._one_step(small, point.retained)
+            everything = self._one_step(self.learned, union), self._one_step(both, union)
+        return Outcome(
+            path=self.path(chosen),
+            model=model,
+            everything=everything,
+            dictionary=self.dictionary,
+            statistics=both,
+            kept=small,
+            explain=self.form.explain,
+        )
+
+    @cached_property
+    def _wide(self) -> Dictionary:
+        return self.dictionary.select(self.union).bilinear()
+
+    def _cut(self, statistics: RegressionStatistics, kept: IndexArray) -> RegressionStatistics:
+        return bilinear_subset(statistics, np.searchsorted(self.union, kept), self._wide)
+
+    def _one_step(self, statistics: RegressionStatistics, kept: IndexArray) -> BilinearModel:
+        return BilinearModel.from_estimate(self.form.refit.identify(statistics), self.dictionary.select(kept))
+
+    def _refined(self, point: PathPoint) -> PathPoint:
+        task, small = self.task, self.dictionary.select(point.retained)
+        if small.size > MAX_REFINED or with_delay_line(small) is not small:
+            return point
+        model = self._over_windows(self._cut(self.learned, point.retained), point.retained, (task.learn,))
+        errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+        if not errors.score(EMPHASIS) < point.errors.score(EMPHASIS):
+            return point
+        if not as_good_at_each(errors.blocks, point.errors.blocks):  # feedback needs the next step, too
+            return point
+        stays = task.stays_in_range(model)
+        if point.in_range and not stays:
+            return point
+        return replace(point, model=model, errors=errors, runs=runs, refit=OVER_WINDOWS, in_range=stays)
+
+    def _over_windows(
+        self, statistics: RegressionStatistics, kept: IndexArray, parts: tuple[Trajectories | Stream, ...]
+    ) -> BilinearModel:
+        """Fit a set over windows about as long as the longest horizon."""
+        small = self.dictionary.select(kept)
+        n, length = len(small.signals.outputs), window_length(self.task)
+        count = max(1, WINDOW_ROWS // (length * n))
+        windows = draw_windows(Episodes(parts), n, length, count, np.random.default_rng(self.task.seed))
+        lifted = LiftedWindows(small(windows.starts), windows.inputs, windows.outputs, np.asarray(small.varying))
+        exact = ~shifts(small).free
+        fit = self.form.over_windows.fit(statistics.factor, lifted, np.array(small.outputs), exact)
+        return BilinearModel.from_estimate(Estimate.of(statistics, fit.K), small)
+
+
+def bilinear_subset(statistics: RegressionStatistics, kept: IndexArray, wide: Dictionary) -> RegressionStatistics:
+    """Return the statistics of the bilinear dictionary `wide` cut to some observables and their products."""
+    inputs, varying = len(wide.signals.inputs), np.asarray(wide.varying)
+    among = np.flatnonzero(np.isin(varying, kept))
+    products = inputs + (np.arange(inputs)[:, None] * len(varying) + among).ravel()
+    return statistics.select(kept, np.concatenate([np.arange(inputs), products]))

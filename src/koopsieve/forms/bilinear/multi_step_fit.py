@@ -1,0 +1,165 @@
+"""The multi-step fit of the bilinear (or linear) form, tied to one-step least squares.
+
+Comes in: the one-step regression of the lifted state and windows. Goes out: K of φ⁺ = [φ, u, u₁φ, …]·K. The unknown is
+the change from one-step least squares, in units in which it costs the one-step fit the same in every direction (D66):
+so no units matter, nearly dependent observables do no harm, and stopping early means to stay close to that fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
+from koopsieve.execution import one_blas_thread
+from koopsieve.forms.bilinear.lifted_windows import LiftedWindows, log_error_and_gradient
+from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus
+
+_SINGULAR = 1e-9  # directions of the design with less than this of the largest singular value are left as they are
+_LEAST_UNIT = 1e-8  # root mean square left by the one-step fit, relative to the observable's own, at least
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedFit:
+    """A multi-step fit of a lifted model.
+
+    Parameters
+    ----------
+    K : array, shape (L + l + l·V, L)
+    loss : float
+        Geometric mean over steps and outputs of the squared error relative to the output's variance.
+    start : float
+        The same for one-step least squares; inf where its simulation overflows.
+    status : FitStatus
+    """
+
+    K: FloatArray
+    loss: float
+    start: float
+    status: FitStatus
+
+
+@dataclass(frozen=True)
+class MultiStepBilinear:
+    """Lower the logarithm of the squared errors along windows, tied to the one-step fit.
+
+    Parameters
+    ----------
+    tie : float
+        Weight of the one-step misfit added, relative to what least squares leaves, mean over the observables.
+    iterations : int
+        Quasi-Newton iterations at most, for each length of windows; 0 is one-step least squares.
+    """
+
+    tie: float = 0.03
+    iterations: int = 60
+
+    def __post_init__(self) -> None:
+        if not (self.tie >= 0 and np.isfinite(self.tie) and self.iterations >= 0):
+            raise KoopsieveError(
+                f"tie and iterations must be finite and not negative. Got tie={self.tie}, iterations={self.iterations}."
+            )
+
+    def fit(
+        self, one_step: TriangularFactor, windows: LiftedWindows, columns: IndexArray, exact: BoolArray | None = None
+    ) -> LiftedFit:
+        """Fit K to windows of 2, 4, 8, … steps and at last to whole ones (D55).
+
+        Parameters
+        ----------
+        one_step : TriangularFactor
+            φ⁺ on [φ, u, u₁φ, …].
+        windows : LiftedWindows
+        columns : array of int
+            The observables that are the outputs.
+        exact : array of bool, shape (L,), optional
+            Observables whose one-step regression is exact (delays, constants): it stays as it is.
+        """
+        frame = _Frame.of(one_step, np.zeros(one_step.S.shape[1], dtype=bool) if exact is None else exact)
+        change = np.zeros(frame.shape)
+        with np.errstate(all="ignore"), one_blas_thread():
+            start = _level(frame.K, windows, columns)
+            if self.iterations == 0:  # the minimiser would make one step even so
+                return LiftedFit(frame.K, start, start, FitStatus.SETTLED)
+            for length in _growing(windows.outputs.shape[1]):
+                part = windows.shortened(length)
+                end = minimize(
+                    self._loss,
+                    change.ravel(),
+                    (frame, part, columns),
+                    "L-BFGS-B",
+                    jac=True,
+                    options={"maxiter": self.iterations, "maxcor": 10},
+                )
+                change = end.x.reshape(frame.shape)
+            K = frame.coef(change)
+            loss = _level(K, windows, columns)
+        if not loss <= start:
+            return LiftedFit(frame.K, start, start, FitStatus.STUCK)
+        return LiftedFit(K, loss, start, FitStatus.SETTLED if end.success else FitStatus.MAX_ITERATIONS)
+
+    def _loss(
+        self, flat: FloatArray, frame: _Frame, windows: LiftedWindows, columns: IndexArray
+    ) -> tuple[float, FloatArray]:
+        change = flat.reshape(frame.shape)
+        loss, gradient = log_error_and_gradient(frame.coef(change), windows, columns, _even(windows))
+        if not np.isfinite(loss):
+            return 1e10 + float(flat @ flat), 2 * flat  # towards one-step least squares
+        weight = self.tie / max(frame.shape[1], 1)
+        return loss + weight * float(flat @ flat), (frame.inward(gradient) + 2 * weight * change).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """K = K₁ + Z·Δ·diag(unit): Δ in units in which ‖Δ‖² is the relative one-step misfit added (D66)."""
+
+    K: FloatArray
+    Z: FloatArray
+    unit: FloatArray
+    moving: IndexArray
+
+    @classmethod
+    def of(cls, one_step: TriangularFactor, exact: BoolArray) -> _Frame:
+        rows = max(one_step.rows, 1.0)
+        norm = np.linalg.norm(one_step.R, axis=0)
+        scale = np.where(norm > 0, norm, 1.0)
+        left, spread, turn = np.linalg.svd(one_step.R / scale, full_matrices=False)
+        kept = spread > _SINGULAR * spread[0]
+        Z = turn[kept].T / spread[kept] / scale[:, None]
+        K = Z @ (left[:, kept].T @ one_step.S)
+        power = np.sqrt((np.sum(one_step.S**2, axis=0) + one_step.leftover) / rows)
+        rest = np.sqrt((np.sum((one_step.S - one_step.R @ K) ** 2, axis=0) + one_step.leftover) / rows)
+        moving = np.flatnonzero(~exact & (power > 0))
+        unit = np.maximum(rest, _LEAST_UNIT * power)[moving]
+        return cls(K, Z * np.sqrt(rows), unit, moving)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.Z.shape[1], len(self.moving)
+
+    def coef(self, change: FloatArray) -> FloatArray:
+        K = self.K.copy()
+        K[:, self.moving] += self.Z @ (change * self.unit)
+        return K
+
+    def inward(self, gradient: FloatArray) -> FloatArray:
+        """Return the gradient by Δ, given that by K."""
+        inward: FloatArray = (self.Z.T @ gradient[:, self.moving]) * self.unit
+        return inward
+
+
+def _growing(length: int) -> list[int]:
+    return [*(2**i for i in range(1, 20) if 2**i < length), length]
+
+
+def _even(windows: LiftedWindows) -> FloatArray:
+    shape = windows.outputs.shape[1:]
+    return np.full(shape, 1.0 / (shape[0] * shape[1]))
+
+
+def _level(K: FloatArray, windows: LiftedWindows, columns: IndexArray) -> float:
+    """Return the geometric mean of the squared errors."""
+    return float(np.exp(log_error_and_gradient(K, windows, columns, _even(windows))[0]))

@@ -1,0 +1,185 @@
+"""The ways out of Python that every form has; the work is done in `koopsieve.export`, imported when it is asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from koopsieve.control import ControlProblem, Limits, Weights
+    from koopsieve.export.casadi import CasadiModel
+    from koopsieve.export.sympy_equations import Equations
+    from koopsieve.forms.model import Model
+
+
+class Exportable:
+    """What a model can become: equations, C, CasADi, do-mpc, quadratic programmes, an FMU, MATLAB files."""
+
+    @property
+    def _model(self) -> Model:
+        return cast("Model", self)  # nothing else is exportable
+
+    def to_sympy(self) -> Equations:
+        """Return the equations of one step in SymPy, with every digit: `start`, `step` and `read`.
+
+        Raises
+        ------
+        KoopsieveError
+            If the dictionary holds a user's own code; the message says which block.
+        """
+        from koopsieve.export.sympy_equations import to_sympy
+
+        return to_sympy(self._model)
+
+    def equations(self) -> str:
+        """Return the equations of one step as text, numbers in three digits; `print(model)` shows them cut short.
+
+        Observables that are no samples of a signal are called φ with their number; below stands what they are. Delayed
+        copies go without saying.
+        """
+        from koopsieve.export.written_equations import equations
+
+        return equations(self._model)
+
+    def __str__(self) -> str:
+        from koopsieve.export.written_equations import equations
+
+        return equations(self._model, short=True)
+
+    def _repr_latex_(self) -> str:
+        from koopsieve.export.written_equations import equations_in_latex
+
+        return equations_in_latex(self._model)
+
+    def to_c(self, folder: str | os.PathLike[str], name: str = "model") -> tuple[Path, ...]:
+        """Write the model as C99: a header, a source file, a program with test vectors and a Makefile.
+
+        The code needs nothing but a compiler, and allocates nothing. The header says how to use it; `make` in the
+        folder compiles it and compares it with what Python computes.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it is not there.
+        name : str
+            Of the files, and what the names of functions begin with.
+
+        Returns
+        -------
+        tuple of Path
+            The files.
+
+        Raises
+        ------
+        KoopsieveError
+            If the dictionary holds a user's own code (the message says which block), or the folder cannot be written
+            to; then no file is changed.
+        """
+        from koopsieve.export.c import to_c
+
+        return to_c(self._model, folder, name)
+
+    def to_casadi(self) -> CasadiModel:
+        """Return the model as CasADi functions `lift`, `start`, `step` and `read`, with exact derivatives.
+
+        Raises
+        ------
+        KoopsieveError
+            If CasADi is not installed, or the dictionary holds a user's own code; the message says which block.
+        """
+        from koopsieve.export.casadi import to_casadi
+
+        return to_casadi(self._model)
+
+    def to_do_mpc(self, setup: bool = True) -> Any:
+        """Return the model as a discrete `do_mpc.model.Model`.
+
+        Its state is `carried`, what the model carries from step to step (`to_casadi().start` makes it of a state); its
+        inputs and outputs (as expressions) have the model's names, made fit for Python.
+
+        Parameters
+        ----------
+        setup : bool
+            False leaves out the last call, `setup()`, so that variables can be added: a reference that changes in time,
+            for example.
+
+        Raises
+        ------
+        KoopsieveError
+            If do-mpc is not installed, or the dictionary holds a user's own code; the message says which block.
+        """
+        from koopsieve.export.casadi import to_do_mpc
+
+        return to_do_mpc(self._model, setup)
+
+    def to_qp(self, horizon: int, weights: Weights | None = None, limits: Limits | None = None) -> ControlProblem:
+        """Return the quadratic programmes of model predictive control, in OSQP's form.
+
+        In the linear form the programme is condensed and built once: per step only vectors change. In the other forms
+        it is built around the inputs planned last. `Controller` solves them in closed loop.
+
+        Parameters
+        ----------
+        horizon : int
+            Number of steps.
+        weights : Weights, optional
+            Of tracking, of changes of the inputs, and of the inputs.
+        limits : Limits, optional
+            Of inputs and their changes, which are kept, and of outputs, which may be exceeded at a price.
+
+        Raises
+        ------
+        KoopsieveError
+            If the model has no inputs, or weights and limits do not fit its signals.
+        """
+        from koopsieve.control import ControlProblem, Limits, Weights
+
+        return ControlProblem(self._model, horizon, weights or Weights(), limits or Limits())
+
+    def to_fmu(self, path: str | os.PathLike[str]) -> Path:
+        """Write the model as a functional mock-up unit: FMI 2.0 for co-simulation, compiled for this machine.
+
+        Inputs and outputs have the model's names; the parameters "… at the start" set the outputs before the first
+        step. Communication steps must be whole numbers of the sample time. The input that is set before a step acts in
+        it; with `inputs_at` "k+1" that is the input sampled at the end of the step.
+
+        Raises
+        ------
+        KoopsieveError
+            If FMPy is not installed, there is no C compiler, or the dictionary holds a user's own code.
+        """
+        from koopsieve.export.fmu import to_fmu
+
+        return to_fmu(self._model, path)
+
+    def to_m(self, path: str | os.PathLike[str]) -> Path:
+        """Write the model as one .m file: a function for MATLAB and Octave that begins and steps a prediction.
+
+        Its help says how it is called. It needs no toolbox and no other file.
+
+        Parameters
+        ----------
+        path : path
+            Called like a function, such as model.m.
+
+        Raises
+        ------
+        KoopsieveError
+            If the dictionary holds a user's own code, the name is none of a function, or it cannot be written.
+        """
+        from koopsieve.export.matlab import to_m
+
+        return to_m(self._model, path)
+
+    def to_mat(self, path: str | os.PathLike[str]) -> None:
+        """Write the matrices (A, B, C and N, or coef, region and bounds), names, sample time and delays for MATLAB.
+
+        Raises
+        ------
+        KoopsieveError
+            If a matrix is not finite, or the file cannot be written.
+        """
+        from koopsieve.export.state_space import to_mat
+
+        to_mat(path, self._model)

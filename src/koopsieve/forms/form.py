@@ -1,0 +1,161 @@
+"""What a prediction form is: its models, and how one is searched for.
+
+A form is a value. Its fields are the settings of its search; those that `sift` takes have the same names there. The
+registry `koopsieve.forms.FORMS` holds one of each, with default settings. A new form is a folder with a `Model`, a
+`Form` and its `Candidates`, and a line in the registry.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from koopsieve._display import Facts, Shown
+from koopsieve.dictionary import Dictionary
+from koopsieve.forms.model import Model
+from koopsieve.forms.path import PathPoint, SievePath
+from koopsieve.forms.task import Task
+from koopsieve.identify import Estimate, Identifier
+from koopsieve.regression import RegressionStatistics
+from koopsieve.sieve.protocol import Sieve, sifted_by
+
+
+@dataclass(frozen=True, eq=False)
+class Form(ABC):
+    """How models of one kind predict and are searched for.
+
+    Subclasses are frozen dataclasses.
+    """
+
+    model: ClassVar[type[Model]]
+    sifts: ClassVar[type[Any]] = RegressionStatistics  # what its sieve must sift
+    needs_inputs: ClassVar[bool] = False
+    uses_input_terms: ClassVar[bool] = False  # whether candidates may be functions of the inputs too
+    linear_in_delays: ClassVar[bool] = False  # whether the delays that suit a plain linear model suit it
+
+    @property
+    def name(self) -> str:
+        """The name of the form."""
+        return self.model.form
+
+    @property
+    def fits_per_set(self) -> int:
+        """How many fits of each set are compared on the validation windows."""
+        return 1
+
+    @abstractmethod
+    def candidates(self, task: Task) -> Candidates:
+        """Compress and sieve; fit every set to the learning part, and judge it on the validation windows."""
+
+    def takes(self, setting: str) -> bool:
+        """Tell whether the form has a setting of this name."""
+        return setting in {field.name for field in fields(self)}
+
+    def takes_sieve(self, sieve: Sieve) -> bool:
+        """Tell whether a sieve sifts what the form has to sift."""
+        return self.takes("sieve") and sifted_by(sieve) is self.sifts
+
+    def configured(
+        self, sieve: Sieve | None = None, refits: Mapping[str, Identifier] | None = None, stable: bool = True
+    ) -> Self:
+        """Return the form with those settings of `sift` that it takes."""
+        given: dict[str, Any] = {"refits": refits, "stable": stable}
+        given["sieve"] = sieve if sieve is not None and self.takes_sieve(sieve) else None
+        taken = {name: value for name, value in given.items() if value is not None and self.takes(name)}
+        return replace(self, **taken)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates(ABC):
+    """The path of a search in one form: sets of terms, each fitted to the learning part and judged; nothing chosen.
+
+    Which one to take is decided above the forms. Then `refined` and `relearn` go on with that one.
+
+    Parameters
+    ----------
+    form : Form
+        With the settings of the search.
+    task : Task
+        What was searched.
+    dictionary : Dictionary
+        The terms that there were to choose from.
+    points : tuple of PathPoint
+        The smallest first.
+    """
+
+    form: Form
+    task: Task
+    dictionary: Dictionary
+    points: tuple[PathPoint, ...]
+
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """How many terms there were to choose from."""
+
+    @abstractmethod
+    def relearn(self, chosen: int) -> Outcome:
+        """Learn one point of the path from learning and validation data together."""
+
+    def refined(self, chosen: int) -> Candidates:
+        """Return the path with one point fitted better, where a form has a fit that is too slow to try on all."""
+        return self
+
+    def path(self, chosen: int) -> SievePath:
+        """Return the path with a choice."""
+        return SievePath(self.form.name, self.points, self.task.horizons, chosen, self.total)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome(Shown):
+    """What the search in one form found.
+
+    Parameters
+    ----------
+    path : SievePath
+        Every candidate with its validation errors, and the choice.
+    model : Model
+        The chosen set, learned from learning and validation data together.
+    everything : tuple of Model
+        All candidates, one-step least squares: learned from the learning part, and from both.
+    dictionary : Dictionary
+        The candidates.
+    statistics, kept : RegressionStatistics
+        Of learning and validation data, for all candidates and for those kept.
+    explain : Identifier
+        Says what drives what among those kept.
+    always_kept : tuple of str
+        Regressors that are in every set, beside those kept: the inputs of the linear form.
+    decided : Estimate, optional
+        Where a graph decided: what drives what among all candidates.
+    status : str
+        What was done about the stability of the model, or how its fit ended; empty if there is nothing to say.
+    """
+
+    path: SievePath
+    model: Model
+    everything: tuple[Model, Model]
+    dictionary: Dictionary
+    statistics: RegressionStatistics
+    kept: RegressionStatistics
+    explain: Identifier
+    always_kept: tuple[str, ...] = ()
+    decided: Estimate | None = None
+    status: str = ""
+
+    @property
+    def graph_decides(self) -> bool:
+        """Whether the explanation is what decided."""
+        return self.decided is not None
+
+    @cached_property
+    def explanation(self) -> Estimate:
+        """What drives what, on the kept set, or on all candidates where the graph decided; computed when asked for."""
+        return self.explain.identify(self.kept) if self.decided is None else self.decided
+
+    def _facts(self) -> Facts:
+        kept = f"{self.path.choice.size} of {self.path.candidates}"
+        return {"form": self.path.form, "kept": kept, "graph decides": "yes" if self.graph_decides else "no"}

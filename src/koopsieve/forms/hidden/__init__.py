@@ -1,0 +1,1 @@
+"""The hidden form: a sparse polynomial state space, its states learned."""

@@ -1,0 +1,186 @@
+"""Simulation of a polynomial state space over many windows at once, and how it depends on the coefficients.
+
+One step (D80): x[k+1] = Θψ(x[k], v[k]), held inside a box, y[k+1] = Γψ(x[k], v[k]). Sensitivities forwards (D81): the
+Jacobian of every output, for Gauss–Newton. Adjoints backwards (D82): the gradient of the squared error, at the price
+of about three simulations whatever the number of coefficients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.forms.hidden.power_table import PowerTable
+
+_CHUNK = 1 << 22  # numbers held at once: terms of a gradient, entries of a Jacobian
+BOUND = 12.0  # standard deviations at which a state is held while fitting
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenStructure:
+    """Everything of a polynomial state space but its coefficients.
+
+    Coefficients are one matrix (n + outputs, m): the rows of Θ, then those of Γ.
+
+    Parameters
+    ----------
+    terms : PowerTable
+        ψ(x, v) of m terms; it knows the number of states n.
+    outputs : int
+        How many there are.
+    bound : float
+        States are held between ±bound. They have about unit variance.
+    """
+
+    terms: PowerTable
+    outputs: int
+    bound: float = BOUND
+
+    @property
+    def states(self) -> int:
+        """Number of states n."""
+        return self.terms.states
+
+    def select(self, terms: IndexArray) -> HiddenStructure:
+        """Return the structure with only some of the terms."""
+        return replace(self, terms=self.terms.select(terms))
+
+    def simulate(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray) -> FloatArray:
+        """Return the outputs after each step, shape (W, T, outputs).
+
+        Parameters
+        ----------
+        coef : array, shape (n + outputs, m)
+        starts : array, shape (W, n)
+            Hidden states.
+        inputs : array, shape (W, T, l)
+            The input that acts in each step.
+        """
+        return self.run(coef, starts, inputs)[:, :, self.states :]
+
+    def run(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray) -> FloatArray:
+        """Return states and outputs after each step, shape (W, T, n + outputs), the states before they are held."""
+        n, weights = self.states, self.terms.spread(coef)
+        acting, x = _time_first(inputs), starts.T
+        found = np.empty((len(acting), len(coef), len(starts)))
+        with np.errstate(over="ignore", invalid="ignore"):  # a bad trial step overflows, and its loss shows it
+            for t, v in enumerate(acting):
+                np.matmul(weights, self.terms.values(np.concatenate([x, v])), out=found[t])
+                x = np.clip(found[t, :n], -self.bound, self.bound)
+        return found.transpose(2, 0, 1)
+
+    def gradient(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray, aim: Aim) -> tuple[float, FloatArray]:
+        """Return what `aim` makes of all windows, and its derivatives, shape of `coef`, by adjoints (D82)."""
+        loss, found = 0.0, np.zeros((len(coef), len(self.terms.closed)))
+        width = max(_CHUNK // max(len(self.terms.closed) * inputs.shape[1], 1), 1)
+        for part in _parts(len(starts), width):
+            own, slope = self._adjoint(coef, starts[part], inputs[part], aim.take(part))
+            loss, found = loss + own, found + slope
+        return loss, found[:, self.terms.columns]
+
+    def _adjoint(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray, aim: Aim) -> tuple[float, FloatArray]:
+        n, acting, W = self.states, _time_first(inputs), len(starts)
+        weights, slopes = self.terms.spread(coef), self.terms.slopes(coef)
+        low = slopes.shape[1]
+        terms = np.empty((len(acting), len(self.terms.closed), W))
+        following = np.empty((len(acting), len(coef), W))
+        x = starts.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            for t, v in enumerate(acting):
+                terms[t] = self.terms.values(np.concatenate([x, v]))
+                np.matmul(weights, terms[t], out=following[t])
+                x = np.clip(following[t, :n], -self.bound, self.bound)
+            inside = np.abs(following[:, :n]) <= self.bound
+            loss, following[:, n:] = aim.pull(following[:, n:])
+            back, found = np.zeros((n, W)), np.zeros((len(coef), terms.shape[1]))
+            for t in range(len(acting) - 1, -1, -1):
+                bar = following[t]
+                np.multiply(back, inside[t], out=bar[:n])
+                found += bar @ terms[t].T
+                slope = (slopes @ terms[t, :low]).reshape(len(coef), n, W)
+                slope *= bar[:, None]
+                back = slope.sum(axis=0)
+        return loss, found
+
+    def sensitivities(
+        self, coef: FloatArray, free: BoolArray, starts: FloatArray, inputs: FloatArray, counted: IndexArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return outputs (W, c, outputs) and their derivatives (W, c, outputs, P) after the `counted` steps (D81).
+
+        Parameters
+        ----------
+        coef, starts, inputs
+            As for `simulate`.
+        free : array of bool, shape (n + outputs, m)
+            The coefficients that may move; derivatives are in the order of `coef[free]`, which is row by row.
+        counted : array of int, shape (c,)
+            Increasing numbers of the steps that are wanted, from 0.
+        """
+        n, acting, W, P = self.states, _time_first(inputs), len(starts), int(free.sum())
+        weights, slopes = self.terms.spread(coef), self.terms.slopes(coef)
+        low, own = slopes.shape[1], self._own(free)
+        found, jacobian = np.empty((W, len(counted), self.outputs)), np.empty((W, len(counted), self.outputs, P))
+        place = {int(step): i for i, step in enumerate(counted)}
+        x, S, following = starts.T, np.zeros((W, n, P)), np.empty((W, len(coef), P))
+        for t in range(int(counted[-1]) + 1):
+            terms = self.terms.values(np.concatenate([x, acting[t]]))
+            slope = (slopes @ terms[:low]).reshape(len(coef), n, W).transpose(2, 0, 1)
+            np.matmul(np.ascontiguousarray(slope), S, out=following)
+            for i, (columns, places) in enumerate(own):
+                following[:, i, places] += terms[columns].T
+            raw = weights @ terms
+            if t in place:
+                found[:, place[t]], jacobian[:, place[t]] = raw[n:].T, following[:, n:]
+            x = np.clip(raw[:n], -self.bound, self.bound)
+            S[:] = following[:, :n]
+            S[(x != raw[:n]).T] = 0.0
+        return found, jacobian
+
+    def _own(self, free: BoolArray) -> list[tuple[IndexArray, slice]]:
+        """Return, per row, where its free terms stand among all values, and where they are among all free ones."""
+        ends = np.cumsum(free.sum(axis=1)).tolist()
+        return [
+            (self.terms.columns[row], slice(end - int(row.sum()), end)) for row, end in zip(free, ends, strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """What a fit lowers: squared errors of the outputs after a burn-in.
+
+    Parameters
+    ----------
+    outputs : array, shape (W, T, outputs)
+        As measured.
+    unit : array, shape (outputs,)
+        Of the errors of each output.
+    burn : int
+        Steps at the start of a window that do not count: the hidden start is not exact.
+    """
+
+    outputs: FloatArray
+    unit: FloatArray
+    burn: int
+
+    def take(self, chosen: IndexArray | slice) -> Aim:
+        """Return that of some windows."""
+        return replace(self, outputs=self.outputs[chosen])
+
+    def pull(self, simulated: FloatArray) -> tuple[float, FloatArray]:
+        """Return the sum of squares for outputs (T, outputs, W), and its derivatives by them."""
+        gap = (simulated - self.outputs.transpose(1, 2, 0)) / self.unit[:, None]
+        gap[: self.burn] = 0.0
+        return float(np.sum(gap**2)), 2 * gap / self.unit[:, None]
+
+
+def _time_first(inputs: FloatArray) -> FloatArray:
+    """Return inputs (W, T, l) as (T, l, W): windows last, as `PowerTable` takes points."""
+    return np.ascontiguousarray(inputs.transpose(1, 2, 0))
+
+
+def _parts(count: int, width: int) -> Iterator[slice]:
+    for first in range(0, count, width):
+        yield slice(first, first + width)

@@ -1,0 +1,145 @@
+"""The linear form: statistics of learning and validation data, a sieve of the observables, refits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from koopsieve._types import IndexArray
+from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate import simulation_errors
+from koopsieve.execution import one_blas_thread
+from koopsieve.forms.form import Candidates, Form, Outcome
+from koopsieve.forms.linear.model import LinearModel
+from koopsieve.forms.linear.refits import Refitted, Refitter, default_refits
+from koopsieve.forms.path import PathPoint
+from koopsieve.forms.task import Task, filled, learning_statistics, with_validation
+from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
+from koopsieve.regression import RegressionStatistics
+from koopsieve.sieve.horizon import HorizonSieve
+from koopsieve.sieve.protocol import Sieve, TermSet
+
+
+@dataclass(frozen=True, eq=False)
+class LinearForm(Form):
+    """Linear models on the observables of a dictionary.
+
+    Parameters
+    ----------
+    sieve : Sieve
+        Gives the family of sets; by default `HorizonSieve()`.
+    refits : mapping from name to Identifier
+        Each set gets the one that predicts best; by default least squares one step ahead and over the horizons.
+    stable : bool
+        Move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows.
+    explain : Identifier
+        Says what drives what among the kept observables.
+    """
+
+    model: ClassVar[type[LinearModel]] = LinearModel
+    linear_in_delays: ClassVar[bool] = True
+
+    sieve: Sieve = field(default_factory=HorizonSieve)
+    refits: Mapping[str, Identifier] = field(default_factory=default_refits)
+    stable: bool = True
+    explain: Identifier = field(default_factory=SpikeSlab)
+
+    @property
+    def fits_per_set(self) -> int:
+        """Number of refits."""
+        return len(self.refits)
+
+    def candidates(self, task: Task) -> LinearCandidates:
+        """Compress and sieve the learning part; refit every set and judge it on the validation windows."""
+        phi = task.dictionary.linear()
+        learned = learning_statistics(task, phi, filled(task.horizons))
+        refitter = Refitter(task.windows, task.horizons, self.refits, self.stable)
+        with one_blas_thread():
+            sets = with_plain_linear(self.sieve.path(learned, task.path_length, task.progress), phi)
+            fits = [
+                refitter(learned.select(one.retained), phi.select(one.retained))
+                for one in task.progress(sets, "Refitting", len(sets))
+            ]
+            points = tuple(_point(one, fit, learned, task) for one, fit in zip(sets, fits, strict=True))
+        return LinearCandidates(self, task, phi, points, sets, learned, refitter)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearCandidates(Candidates):
+    """The path of linear models, and what it takes to learn one of them anew.
+
+    Parameters
+    ----------
+    sets : tuple of TermSet
+        What the sieve gave, point by point.
+    learned : RegressionStatistics
+        Of the learning part.
+    refitter : Refitter
+    """
+
+    form: LinearForm
+    sets: tuple[TermSet, ...]
+    learned: RegressionStatistics
+    refitter: Refitter
+
+    @property
+    def total(self) -> int:
+        """Number of observables."""
+        return self.dictionary.size
+
+    def relearn(self, chosen: int) -> Outcome:
+        """Refit one set in the same way on learning and validation data together."""
+        phi, kept = self.dictionary, self.points[chosen].retained
+        both = with_validation(self.learned, self.task, phi, filled(self.task.horizons))
+        small = both.select(kept)
+        with one_blas_thread():
+            model, status = self.refitter.again(self.points[chosen], small, phi.select(kept))
+        whole = getattr(self.sets[chosen], "estimate", None)  # a sieve that decides by the graph shows its own
+        return Outcome(
+            path=self.path(chosen),
+            model=model,
+            status=status,
+            everything=(_least_squares(self.learned, phi), _least_squares(both, phi)),
+            dictionary=phi,
+            statistics=both,
+            kept=small,
+            explain=self.form.explain,
+            always_kept=phi.input_term_names,
+            decided=whole if isinstance(whole, Estimate) else None,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PlainLinear:
+    """The states and the constant, nothing lifted: with delays a plain ARX model."""
+
+    retained: IndexArray
+    elbo: float = np.nan
+
+
+def with_plain_linear(candidates: Sequence[TermSet], phi: Dictionary) -> tuple[TermSet, ...]:
+    """Return the candidates with the plain linear set among them, so that the choice never loses to it.
+
+    A single candidate stays alone: it was decided by something else than the validation windows.
+    """
+    constant = set(range(phi.size)) - set(phi.varying.tolist())
+    plain = np.unique([*phi.state_positions[phi.state_positions >= 0], *constant]).astype(np.intp)
+    known = any(np.array_equal(plain, candidate.retained) for candidate in candidates)
+    if len(candidates) == 1 or known:
+        return tuple(candidates)
+    return tuple(sorted([*candidates, PlainLinear(plain)], key=lambda candidate: len(candidate.retained)))
+
+
+def _point(candidate: TermSet, fit: Refitted, statistics: RegressionStatistics, task: Task) -> PathPoint:
+    names, runs = (
+        tuple(statistics.observables[i] for i in candidate.retained),
+        simulation_errors(fit.model, task.windows),
+    )
+    return PathPoint(candidate.retained, names, candidate.elbo, fit.errors, runs, fit.model, fit.refit, fit.status)
+
+
+def _least_squares(statistics: RegressionStatistics, phi: Dictionary) -> LinearModel:
+    return LinearModel.from_estimate(LeastSquares().identify(statistics), phi)

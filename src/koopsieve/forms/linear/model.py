@@ -1,0 +1,230 @@
+"""The linear form: an estimate and its dictionary come in; predictions, spectra and files go out.
+
+φ[k+1] = A φ[k] + B u[k],  y[k] = C φ[k],  φ[k] = φ(x[k])   (the paper's Section 2, in column convention).
+
+Delayed copies among the observables are shifted exactly: their rows of A and B are ones and zeros, not estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, KoopsieveError, increasing_indices, require_kind
+from koopsieve.data import Trajectories
+from koopsieve.dictionary import Dictionary, TermMap
+from koopsieve.dictionary.delay_line import Shifts, shifts, with_delay_line
+from koopsieve.evaluate.rollout import HorizonPredictions, checked_horizons, embedded_for
+from koopsieve.forms.interface import Linearisation
+from koopsieve.forms.lifted_state import LiftedStateModel
+from koopsieve.forms.linear.powers import powers_are_cheaper, prediction_matrices, predictions_by_powers
+from koopsieve.forms.model import require_shape
+from koopsieve.forms.spectra import Modes, modes, spectral_radius
+from koopsieve.regression import condition_number
+from koopsieve.uncertainty.calibrate import Calibration
+
+
+class Coefficients(Protocol):
+    """The part of an estimate that a model uses; `koopsieve.identify.Estimate` is one."""
+
+    @property
+    def coef(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def regressors(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearModel(LiftedStateModel):
+    """A linear predictor in the space of observables.
+
+    Parameters
+    ----------
+    A : array, shape (L, L)
+        The next lifted state from this one.
+    B : array, shape (L, l)
+        The next lifted state from the input; l may be 0.
+    C : array, shape (n_outputs, L)
+        The outputs from the lifted state.
+    dictionary : Dictionary
+        The map φ from states to the L observables; it knows names, sample time and delays.
+    calibration : Calibration, optional
+        Bands, support and certificate: see `koopsieve.calibrate`.
+    """
+
+    form: ClassVar[str] = "linear"
+    step_is_linear: ClassVar[bool] = True
+    terms_in_words: ClassVar[str] = (
+        "One step ahead, the outputs are a sum of these terms with the coefficients below. The other observables have "
+        "rows of their own in A and B: see the downloads."
+    )
+
+    A: FloatArray
+    B: FloatArray
+    C: FloatArray
+    dictionary: Dictionary
+    calibration: Calibration | None = None
+
+    def __post_init__(self) -> None:
+        L = self.dictionary.size
+        require_shape("A", self.A, (L, L))
+        require_shape("B", self.B, (L, len(self.input_names)))
+        require_shape("C", self.C, (len(self.output_names), L))
+
+    @classmethod
+    def from_estimate(cls, estimate: Coefficients, dictionary: Dictionary) -> LinearModel:
+        """Build the model of an estimate; the outputs are the dictionary's measured states.
+
+        Delayed copies are shifted exactly. Where the dictionary holds a copy but not the younger one that it is copied
+        from, that one is carried too: as a state of the model, not as a regressor.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            With coefficients (L + l, L), from statistics made with `dictionary`.
+        dictionary : Dictionary
+            With L observables, linear in the inputs.
+
+        Raises
+        ------
+        KoopsieveError
+            If estimate and dictionary are not of the same observables, or the dictionary lacks a measured state.
+        """
+        require_kind("a fitted dictionary", dictionary, Dictionary, "Fit it to data first: recipe.fit(data).")
+        check_made_with(estimate, dictionary, dictionary.linear().regressors)
+        carried = with_delay_line(dictionary.linear())
+        structure = shifts(carried)
+        coef = shifted_coefficients(estimate.coef, dictionary.size, carried, structure)
+        L = carried.size
+        return cls(
+            A=np.ascontiguousarray(coef[:L].T),
+            B=np.ascontiguousarray(coef[L:].T),
+            C=np.eye(L)[list(carried.outputs)],
+            dictionary=carried,
+        )
+
+    def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return φᵀAᵀ + uᵀBᵀ, rows being starts."""
+        following: FloatArray = carried @ self.A.T + acting @ self.B.T
+        return following
+
+    def step_map(self) -> TermMap:
+        """Return Aφ + Bu."""
+        point = self.carried_names + self.signals.acting
+        return TermMap.linear(point, self.carried_names, np.hstack([self.A, self.B]))
+
+    def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the model's own matrices, which are the same everywhere."""
+        A, B = (np.broadcast_to(matrix, (len(carried), *matrix.shape)) for matrix in (self.A, self.B))
+        return Linearisation(A, B, self.C, np.zeros((len(carried), len(self.A))))
+
+    def arrays(self) -> Mapping[str, FloatArray]:
+        """Return A, B and C."""
+        return {"A": self.A, "B": self.B, "C": self.C}
+
+    def predictions(self, trajectories: Trajectories, horizons: Sequence[int]) -> Iterator[HorizonPredictions]:
+        """Yield the predictions at some horizons from every start, the cheaper way: see `Model.predictions`."""
+        data = embedded_for(self, trajectories)
+        wanted = checked_horizons(horizons, data)
+        if powers_are_cheaper(self, wanted):
+            return predictions_by_powers(self, data, wanted)
+        return super().predictions(data, wanted)
+
+    def prediction_matrices(self, horizon: int) -> tuple[FloatArray, FloatArray]:
+        """Return what a quadratic programme of model predictive control needs of the model.
+
+        Returns
+        -------
+        F : array, shape (horizon·n_outputs, L)
+        G : array, shape (horizon·n_outputs, horizon·l)
+            With Y = (y[k+1], …, y[k+horizon]) and U = (u[k], …, u[k+horizon−1]), one after the other, the linear
+            prediction is Y = F·φ(x[k]) + G·U. The size of the programme does not depend on the number of observables.
+        """
+        return prediction_matrices(self.A, self.B, self.C, horizon)
+
+    def restrict(self, retained: ArrayLike) -> LinearModel:
+        """Return the block restriction A[R, R], B[R], C[:, R] with the dictionary cut to R, nothing refitted.
+
+        Raises
+        ------
+        KoopsieveError
+            If an output would be lost.
+        """
+        kept = increasing_indices("retained", retained, len(self.A))
+        lost = [name for name, row in zip(self.output_names, np.delete(self.C, kept, axis=1), strict=True) if row.any()]
+        if lost:
+            raise KoopsieveError(
+                f"The restriction would lose the outputs {', '.join(lost)}. Keep the observables they read."
+            )
+        return replace(
+            self,
+            A=self.A[np.ix_(kept, kept)],
+            B=self.B[kept],
+            C=self.C[:, kept],
+            dictionary=self.dictionary.select(kept),
+            calibration=None,  # it was of the model before
+        )
+
+    @property
+    def spectral_radius(self) -> float:
+        """Largest absolute eigenvalue of A; above one, long predictions grow without bound."""
+        return spectral_radius(self.A)
+
+    @property
+    def modes(self) -> Modes:
+        """Eigenvalues, and the shape of each mode in the outputs."""
+        return modes(self.A, self.C, self.dt)
+
+    @property
+    def condition_number(self) -> float:
+        """κ(Aᵀ), as the paper reports it; inf when A is singular."""
+        return condition_number(self.A)
+
+    @property
+    def coef_condition_number(self) -> float:
+        """κ of the whole coefficient matrix [Aᵀ; Bᵀ]."""
+        return condition_number(np.hstack([self.A, self.B]))
+
+    def to_scipy(self) -> Any:
+        """Return the model as `scipy.signal.dlti`; its state is the lifted state."""
+        from koopsieve.export.state_space import to_scipy
+
+        return to_scipy(self)
+
+    def to_control(self) -> Any:
+        """Return the model as `control.StateSpace` with all names (dots become middle dots); needs python-control."""
+        from koopsieve.export.state_space import to_control
+
+        return to_control(self)
+
+
+def check_made_with(estimate: Coefficients, dictionary: Dictionary, regressors: tuple[str, ...]) -> None:
+    """Refuse an estimate of other observables, and a dictionary that lacks an output."""
+    L = dictionary.size
+    if estimate.regressors != regressors or estimate.coef.shape[1] != L:
+        raise KoopsieveError(
+            f"The estimate was not made with this dictionary. Expected {L} observables {list(regressors[:5])}…, got "
+            f"{estimate.coef.shape[1]}, {list(estimate.regressors[:5])}…. "
+            "After a reduction pass `dictionary.select(retained)`."
+        )
+    if len(dictionary.outputs) < len(dictionary.signals.outputs):
+        raise KoopsieveError(
+            "The dictionary lacks a measured state, so the model could not predict it. Add a States() block, and keep "
+            "the outputs when reducing."
+        )
+
+
+def shifted_coefficients(coef: FloatArray, known: int, carried: Dictionary, structure: Shifts) -> FloatArray:
+    """Return coefficients (regressors, targets) on the carried dictionary, its delayed copies shifted exactly.
+
+    `coef` has the first `known` observables and the input terms as regressors, and these observables as targets.
+    """
+    L = carried.size
+    full = np.zeros((L + len(coef) - known, L))
+    full[:known, :known], full[L:, :known] = coef[:known], coef[known:]
+    full[:, structure.targets] = 0.0
+    full[structure.sources, structure.targets] = 1.0
+    return full

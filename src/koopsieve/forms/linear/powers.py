@@ -1,0 +1,69 @@
+"""Several steps of a linear model at once, by powers of A.
+
+y[k+h] = C·Aʰ·φ(x[k]) + Σⱼ C·Aʰ⁻¹⁻ʲ·B·u[k+j]. For predictions at a few horizons this carries n_outputs numbers per start
+where a step carries L². For model predictive control it is one affine function of all inputs to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from koopsieve._types import FloatArray, whole_number
+from koopsieve.data import Trajectories
+from koopsieve.evaluate.rollout import HorizonPredictions, start_slices
+from koopsieve.forms.lifted_state import lift
+
+if TYPE_CHECKING:
+    from koopsieve.forms.linear.model import LinearModel
+
+
+def output_powers(A: FloatArray, C: FloatArray, highest: int) -> list[FloatArray]:
+    """Return C, CA, CA², …, CAʰ."""
+    powers = [C]
+    for _ in range(highest):
+        powers.append(powers[-1] @ A)
+    return powers
+
+
+def prediction_matrices(A: FloatArray, B: FloatArray, C: FloatArray, horizon: int) -> tuple[FloatArray, FloatArray]:
+    """Return F and G of Y = F·φ(x[k]) + G·U; see `LinearModel.prediction_matrices`."""
+    steps = whole_number("horizon, the number of steps,", horizon, 1)
+    outputs, inputs = len(C), B.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        reads = output_powers(A, C, steps)
+        pulses = [power @ B for power in reads]  # the Markov parameters
+    G = np.zeros((steps * outputs, steps * inputs))
+    for h in range(steps):
+        for j in range(h + 1):
+            G[h * outputs : (h + 1) * outputs, j * inputs : (j + 1) * inputs] = pulses[h - j]
+    return np.concatenate(reads[1:]), G
+
+
+def predictions_by_powers(
+    model: LinearModel, data: Trajectories, horizons: Sequence[int]
+) -> Iterator[HorizonPredictions]:
+    """Yield the predictions at `horizons` from every start that has a sample that far ahead."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        reads = output_powers(model.A, model.C, max(horizons))
+        pulses = [power @ model.B for power in reads]
+    for episode, part in start_slices(len(model.A), data, min(horizons)):
+        x, u = data.states[episode], data.inputs[episode]
+        lifted = lift(model.dictionary, x[part])
+        for h in horizons:
+            rows = min(part.stop, len(x) - h) - part.start
+            if rows > 0:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    predicted = lifted[:rows] @ reads[h].T
+                    for j in range(h if u.shape[1] else 0):
+                        predicted += u[part.start + j :][:rows] @ pulses[h - 1 - j].T
+                yield HorizonPredictions(episode, part.start, h, predicted)
+
+
+def powers_are_cheaper(model: LinearModel, horizons: Sequence[int]) -> bool:
+    """Compare the multiplications per start by powers and step by step."""
+    outputs, L = model.C.shape
+    inputs = model.B.shape[1]
+    return bool(outputs * sum(L + h * inputs for h in horizons) <= max(horizons) * L * (L + inputs))

@@ -1,0 +1,192 @@
+"""A path of models of increasing size, each refitted and judged, and the one that was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._display import Facts, Shown, html_grid, html_table, number, steps
+from koopsieve._types import FloatArray, IndexArray
+from koopsieve.evaluate import WindowErrors
+from koopsieve.forms.model import Model
+from koopsieve.sieve.choice import choose, log_errors, preferring_in_range
+
+SMALL_SHARE = 0.25  # a choice that keeps more than this share of the candidates says why
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathPoint(Shown):
+    """One set of regressors on the path.
+
+    Parameters
+    ----------
+    retained : array of int
+        Increasing indices of the observables kept; in the reprojected form, of observables and drives.
+    names : tuple of str
+        Their names.
+    elbo : float
+        The sieve's bound of the evidence for it; nan where there is none.
+    errors : WindowErrors
+        On the validation windows.
+    runs : array, shape (number of runs,)
+        Errors of free runs along the validation data: see `simulation_errors`.
+    model : Model
+        Fitted to the learning part alone, as it was judged.
+    refit : str
+        Which refit predicted best.
+    status : str
+        What was done about stability, or how the fit ended; empty if there is nothing to say.
+    in_range : bool
+        Whether free runs stay bounded with inputs beyond those of the data: see `stays_in_range`.
+    """
+
+    retained: IndexArray
+    names: tuple[str, ...]
+    elbo: float
+    errors: WindowErrors
+    runs: FloatArray
+    model: Model
+    refit: str
+    status: str = ""
+    in_range: bool = True
+
+    @property
+    def size(self) -> int:
+        """Number of regressors kept."""
+        return len(self.retained)
+
+    def _facts(self) -> Facts:
+        errors = ", ".join(number(error) for error in self.errors.error)
+        return {"kept": str(self.size), "refit": self.refit, "validation NMSE": errors}
+
+
+def chosen_point(points: Sequence[PathPoint], most: int | None = None) -> int:
+    """Return the index of the smallest point that is as good as the best: see `choose` and `preferring_in_range`.
+
+    Parameters
+    ----------
+    points : sequence of PathPoint
+        The smallest first.
+    most : int, optional
+        Only points with at most so many regressors are looked at; where there is none, the smallest is taken.
+    """
+    small = [point for point in points if most is None or point.size <= most] or points[:1]
+    blocks, runs = (np.stack([values(point) for point in small]) for values in (_blocks, _runs))
+    return preferring_in_range(
+        lambda rows: rows[choose(blocks[rows], runs[rows])], blocks, [point.in_range for point in small]
+    )
+
+
+def _blocks(point: PathPoint) -> FloatArray:
+    return point.errors.blocks
+
+
+def _runs(point: PathPoint) -> FloatArray:
+    return point.runs
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SievePath(Shown):
+    """A family of models of increasing size in one form, with the default choice.
+
+    Parameters
+    ----------
+    form : str
+        Its name in the registry of forms.
+    points : tuple of PathPoint
+        The smallest first.
+    horizons : tuple of int
+        Steps ahead at which errors are given.
+    chosen : int
+        Index of the smallest point whose error is within one standard error of the best: see `choose`.
+    candidates : int
+        How many regressors there were to choose from.
+    """
+
+    form: str
+    points: tuple[PathPoint, ...]
+    horizons: tuple[int, ...]
+    chosen: int
+    candidates: int
+
+    @property
+    def choice(self) -> PathPoint:
+        """The chosen point."""
+        return self.points[self.chosen]
+
+    @property
+    def retained(self) -> IndexArray:
+        """Indices of the regressors of the chosen point."""
+        return self.choice.retained
+
+    @property
+    def retained_names(self) -> tuple[str, ...]:
+        """Names of the regressors of the chosen point."""
+        return self.choice.names
+
+    @property
+    def sizes(self) -> IndexArray:
+        """Number of regressors of every point."""
+        return np.array([point.size for point in self.points], dtype=np.intp)
+
+    @property
+    def elbo(self) -> FloatArray:
+        """The sieve's bound of the evidence for every point."""
+        return np.array([point.elbo for point in self.points])
+
+    @property
+    def error(self) -> FloatArray:
+        """NMSE on the validation windows, shape (points, horizons)."""
+        return np.stack([point.errors.error for point in self.points])
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the NMSE, shape (points, horizons)."""
+        return np.stack([point.errors.standard_error for point in self.points])
+
+    @property
+    def why_large(self) -> str:
+        """Why more than a quarter of the candidates were kept, and what a quarter would cost; empty otherwise."""
+        choice = self.choice
+        if choice.size <= SMALL_SHARE * self.candidates:
+            return ""
+        fewer = [point for point in self.points if point.size <= SMALL_SHARE * self.candidates]
+        if not fewer:
+            return "That is more than a quarter of the candidates; there was no smaller set on the path."
+        change = log_errors(fewer[-1].errors.blocks) - log_errors(choice.errors.blocks)
+        ratios = np.exp(change.mean(axis=1))
+        worst = int(np.argmax(ratios))
+        return (
+            f"That is more than a quarter of the candidates. With {fewer[-1].size} the error would typically be "
+            f"{ratios[worst]:.2f} times as large at horizon {self.horizons[worst]}."
+        )
+
+    @property
+    def range_warning(self) -> str:
+        """That the chosen model leaves the range of the data when inputs do; empty if it does not."""
+        if self.choice.in_range:
+            return ""
+        return (
+            "Simulated with inputs half as far again from their mean as in the data, it leaves the range of the data: "
+            "do not use it with larger inputs."
+        )
+
+    def describe(self) -> str:
+        """Say in words what was chosen and why."""
+        choice = self.choice
+        errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
+        kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
+        told = (f"{kept}; validation NMSE {errors}.", self.why_large, self.range_warning)
+        return " ".join(part for part in told if part)
+
+    def _facts(self) -> Facts:
+        sizes = ", ".join(str(size) for size in self.sizes)
+        counts = {"candidates": str(self.candidates), "sizes": sizes, "chosen": str(self.choice.size)}
+        return {"form": self.form, **counts}
+
+    def _repr_html_(self) -> str:
+        head = ["kept", "refit", *(steps(h) for h in self.horizons)]
+        rows = ([str(p.size), p.refit, *map(number, p.errors.error)] for p in self.points)
+        return html_table("SievePath", self._facts()) + html_grid("NMSE on validation windows", head, rows)

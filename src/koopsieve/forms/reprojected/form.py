@@ -1,0 +1,220 @@
+"""The reprojected form: observables and input terms sifted by simulation, fitted over many steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray
+from koopsieve.data import Stream, Trajectories
+from koopsieve.data.splitting import sample
+from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate import simulation_errors, window_errors
+from koopsieve.forms.form import Candidates, Form, Outcome
+from koopsieve.forms.path import PathPoint
+from koopsieve.forms.reprojected.model import ReprojectedModel
+from koopsieve.forms.reprojected.structure import ReprojectedStructure, bounds_around, one_step_factor
+from koopsieve.forms.task import Episodes, Task, window_length
+from koopsieve.identify import Identifier, SpikeSlab
+from koopsieve.regression import TriangularFactor
+from koopsieve.regression.statistics import SomeTargets
+from koopsieve.sieve.simulation import FitStatus, FittedSet, SimulationProblem, SimulationSieve
+from koopsieve.sieve.simulation.simulation_problem import one_step_theta
+
+MAX_SAMPLED_ROWS = 200_000  # of a stream, to see between which values its signals lie
+REFIT = "simulated windows"
+
+
+@dataclass(frozen=True, eq=False)
+class ReprojectedForm(Form):
+    """Reprojected models: which observables and input terms the outputs need when they are simulated.
+
+    Parameters
+    ----------
+    sieve : SimulationSieve
+        Its windows are made about as long as the longest horizon.
+    explain : Identifier
+        Says, one step ahead, how probable each kept term is.
+    """
+
+    model: ClassVar[type[ReprojectedModel]] = ReprojectedModel
+    sifts: ClassVar[type[SimulationProblem]] = SimulationProblem
+    uses_input_terms: ClassVar[bool] = True
+
+    sieve: SimulationSieve = field(default_factory=SimulationSieve)
+    explain: Identifier = field(default_factory=SpikeSlab)
+
+    def candidates(self, task: Task) -> ReprojectedCandidates:
+        """Sift by simulation, and judge every set on validation windows and free runs."""
+        sieve = self._sieve(task)
+        learned = Learning.of(task, (task.learn,), sieve)
+        found = _largest_last(sieve.path(learned.problem, task.path_length, task.progress))
+        points = tuple(_path_point(one, learned, task) for one in task.progress(found, "Judging", len(found)))
+        return ReprojectedCandidates(self, task, task.dictionary, points, found, learned, sieve)
+
+    def rough_candidates(self, task: Task) -> tuple[PathPoint, ...]:
+        """Return a few sets that one-step selection nests, fitted and judged: fast, to compare dictionaries."""
+        sieve = self._sieve(task)
+        learned = Learning.of(task, (task.learn,), sieve)
+        found = _largest_last(sieve.rough_path(learned.problem))
+        return tuple(_path_point(one, learned, task) for one in found)
+
+    def _sieve(self, task: Task) -> SimulationSieve:
+        """Return the sieve with windows that suit the horizons, and no sets that are larger than asked for."""
+        most = self.sieve.largest
+        if task.max_terms is not None:
+            most = min(most, task.max_terms * len(task.dictionary.signals.outputs))
+        return replace(self.sieve, length=window_length(task), largest=most)
+
+
+@dataclass(frozen=True, eq=False)
+class ReprojectedCandidates(Candidates):
+    """The path of reprojected models, and what it takes to learn one of them anew.
+
+    Parameters
+    ----------
+    found : tuple of FittedSet
+        What the sieve gave, point by point.
+    learned : Learning
+        The learning part.
+    sieve : SimulationSieve
+        With windows that suit the horizons.
+    """
+
+    form: ReprojectedForm
+    found: tuple[FittedSet, ...]
+    learned: Learning
+    sieve: SimulationSieve
+
+    @property
+    def total(self) -> int:
+        """Number of observables and input terms."""
+        return len(self.dictionary.regressors)
+
+    def relearn(self, chosen: int) -> Outcome:
+        """Fit one set once more, to learning and validation data together."""
+        task, phi, learned = self.task, self.dictionary, self.learned
+        both = (
+            learned if task.validation is task.learn else Learning.of(task, (task.learn, task.validation), self.sieve)
+        )
+        final = self.sieve.refit(both.problem, self.found[chosen])
+        kept, outputs = self.points[chosen].retained, np.arange(len(phi.signals.outputs))
+        return Outcome(
+            path=self.path(chosen),
+            model=both.model(final),
+            everything=(learned.everything(), both.everything()),
+            dictionary=phi,
+            statistics=_statistics(both.problem.one_step, phi, both.region),
+            kept=_statistics(both.problem.one_step.select(kept, outputs), selected(phi, kept), both.region),
+            explain=self.form.explain,
+            status="" if final.status is FitStatus.SETTLED else final.status.value,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """What is learned from: windows and the one-step regression, and between which values the signals lie.
+
+    Parameters
+    ----------
+    problem : SimulationProblem
+    dictionary : Dictionary
+    region : array, shape (2, n + l)
+        Least and largest value of every state and input.
+    limits : array, shape (2, n_outputs)
+        Where outputs are held.
+    """
+
+    problem: SimulationProblem
+    dictionary: Dictionary
+    region: FloatArray
+    limits: FloatArray
+
+    @classmethod
+    def of(cls, task: Task, parts: tuple[Trajectories | Stream, ...], sieve: SimulationSieve) -> Learning:
+        """Read the parts of the data."""
+        phi, signals = task.dictionary, task.dictionary.signals
+        seen = [sample(part, MAX_SAMPLED_ROWS, sieve.length, task.seed) for part in parts]
+        visited = np.concatenate([block for part in seen for block in part.acted_blocks()])
+        n = len(signals.outputs)
+        bounds = bounds_around(visited[:, :n])
+        structure = ReprojectedStructure(DictionaryRegressors(phi), n, signals.embedding, bounds)
+        one_step = one_step_factor(structure.regressors, Episodes(parts), n)
+        problem = sieve.problem(structure, one_step, Episodes(parts), np.random.default_rng(task.seed))
+        limits = np.stack([bounds.low, bounds.high])
+        return cls(problem, phi, np.stack([visited.min(axis=0), visited.max(axis=0)]), limits)
+
+    def model(self, found: FittedSet) -> ReprojectedModel:
+        """Return the model of a set."""
+        return self._model(found.coef, found.retained)
+
+    def everything(self) -> ReprojectedModel:
+        """Return the model with all terms, by least squares one step ahead."""
+        free = np.ones(self.problem.one_step.S.shape, dtype=bool)
+        coef = one_step_theta(self.problem.one_step, free).reshape(free.shape)
+        return self._model(coef, np.arange(len(coef)))
+
+    def _model(self, coef: FloatArray, kept: IndexArray) -> ReprojectedModel:
+        return ReprojectedModel(coef[kept], selected(self.dictionary, kept), self.region, self.limits)
+
+
+@dataclass(frozen=True, eq=False)
+class DictionaryRegressors:
+    """Observables and input terms of a dictionary as the simulation wants them."""
+
+    dictionary: Dictionary
+
+    @property
+    def size(self) -> int:
+        """Number of observables and input terms."""
+        return len(self.dictionary.regressors)
+
+    def evaluate(self, z: FloatArray) -> FloatArray:
+        """Return their values at points (x, u)."""
+        return self.dictionary.evaluate(z)
+
+    def slope_of_sums(self, z: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the derivatives of weighted sums of them."""
+        return self.dictionary.slope_of_sums(z, weights)
+
+    def select(self, indices: IndexArray) -> DictionaryRegressors:
+        """Return some of them."""
+        return DictionaryRegressors(selected(self.dictionary, indices))
+
+
+def selected(phi: Dictionary, regressors: IndexArray) -> Dictionary:
+    """Return the dictionary cut to some of its observables and input terms, counted on after one another."""
+    return phi.select(regressors[regressors < phi.size], regressors[regressors >= phi.size] - phi.size)
+
+
+def _largest_last(sets: tuple[FittedSet, ...]) -> tuple[FittedSet, ...]:
+    """Return the sets by their number of terms; of those with the same the one that fits best."""
+    best: dict[int, FittedSet] = {}
+    for one in sets:
+        size = len(one.retained)
+        if size not in best or one.loss < best[size].loss:
+            best[size] = one
+    return tuple(best[size] for size in sorted(best) if size)
+
+
+def _path_point(found: FittedSet, learned: Learning, task: Task) -> PathPoint:
+    model = learned.model(found)
+    errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+    names = tuple(learned.dictionary.regressors[i] for i in found.retained)
+    stays = task.stays_in_range(model)
+    return PathPoint(found.retained, names, found.elbo, errors, runs, model, REFIT, found.status.value, stays)
+
+
+def _statistics(one_step: TriangularFactor, phi: Dictionary, region: FloatArray) -> SomeTargets:
+    """Return the one-step regression of the outputs on observables and input terms."""
+    return SomeTargets(
+        one_step,
+        phi.signals.outputs,
+        phi.input_term_names,
+        outputs=tuple(range(len(phi.signals.outputs))),
+        signals=phi.signals,
+        region=region,
+        every=phi.regressors,
+    )

@@ -1,0 +1,184 @@
+"""The structure of a reprojected model, which the simulation sieve fits: simulation, and its slopes by coefficients.
+
+One step (D49): y[k+1] = Σ_i θ_i p_i(x[k], u[k]), held inside bounds, then the delay line is shifted and lifted anew.
+Sensitivity (D50): ∂y[k+1]/∂θ = p(z[k]) + Σ_d ∂f/∂y[k-d]·∂y[k-d]/∂θ, zero for an output that a bound holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.data import Embedding
+from koopsieve.regression import TriangularFactor
+from koopsieve.regression.factor import refuse_too_large
+from koopsieve.sieve.simulation.windows import Episode
+
+_ROWS = 4096  # rows lifted at once
+_LEAST_COUNT, _LEAST_SHARE = 10, 0.01  # samples at exactly the extreme value that tell a limit, and their share
+_ABOVE_NEXT = 5  # … and how many times as many as at the next value: coarse quantisation has many at both
+
+
+class Regressors(Protocol):
+    """The regressors p(z) = [φ(x), ψ(x, u)] of a reprojected model, as functions of z = [x | u]."""
+
+    @property
+    def size(self) -> int:
+        """Number of regressors p."""
+        ...
+
+    def evaluate(self, z: FloatArray) -> FloatArray:
+        """Return the regressors of every row of z (N, n_x + n_u), shape (N, p)."""
+        ...
+
+    def slope_of_sums(self, z: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return ∂(Σ_i w_ci p_i)/∂z_j for weights (sums, p), shape (N, sums, n_x + n_u)."""
+        ...
+
+    def select(self, indices: IndexArray) -> Self:
+        """Return the regressors with these (increasing) indices; the others are not computed any more."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class OutputBounds:
+    """Bounds inside which simulated outputs are held.
+
+    During a fit they make a bad trial step bad and not infinite. Where the record shows a limit of the plant or of its
+    sensor (many samples at exactly the same extreme value), the bound is that limit and part of the model.
+
+    Parameters
+    ----------
+    low, high : array, shape (n,)
+        A prediction beyond them is set onto them.
+    low_is_limit, high_is_limit : array of bool, shape (n,)
+        Which of them are limits that the record shows; the others are only a wide margin.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    low_is_limit: BoolArray
+    high_is_limit: BoolArray
+
+    def hold(self, outputs: FloatArray) -> FloatArray:
+        """Return outputs (…, n) with what is beyond a bound set onto it."""
+        return np.clip(outputs, self.low, self.high)
+
+
+def bounds_around(outputs: FloatArray, margin: float = 1.0) -> OutputBounds:
+    """Return the limits of measured outputs (samples, n), or where there are none their range widened by a margin."""
+    low, high = outputs.min(axis=0), outputs.max(axis=0)
+    low_is_limit = np.array([_is_limit(-column) for column in outputs.T])
+    high_is_limit = np.array([_is_limit(column) for column in outputs.T])
+    room = margin * (high - low)
+    return OutputBounds(
+        np.where(low_is_limit, low, low - room), np.where(high_is_limit, high, high + room), low_is_limit, high_is_limit
+    )
+
+
+def _is_limit(values: FloatArray) -> bool:
+    """Tell whether the largest value is one at which the record stays, and not just the largest."""
+    levels, counts = np.unique(values, return_counts=True)
+    enough = max(_LEAST_COUNT, _LEAST_SHARE * len(values))
+    return len(levels) > 1 and bool(counts[-1] >= enough and counts[-1] >= _ABOVE_NEXT * counts[-2])
+
+
+@dataclass(frozen=True, eq=False)
+class ReprojectedStructure:
+    """The structure of a reprojected model: everything but its coefficients.
+
+    Parameters
+    ----------
+    regressors : Regressors
+        p(z), z = [x | u].
+    outputs : int
+        How many there are at one instant, n.
+    embedding : Embedding
+        The delays in x.
+    bounds : OutputBounds
+        Where predictions are held.
+    """
+
+    regressors: Regressors
+    outputs: int
+    embedding: Embedding
+    bounds: OutputBounds
+
+    def select(self, terms: IndexArray) -> ReprojectedStructure:
+        """Return the structure with only some of the regressors."""
+        return replace(self, regressors=self.regressors.select(terms))
+
+    def simulate(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray) -> FloatArray:
+        """Return the outputs after each step, shape (W, T, n), (D49).
+
+        Parameters
+        ----------
+        coef : array, shape (p, n)
+        starts : array, shape (W, n_x)
+            The delay line at the start.
+        inputs : array, shape (W, T, l)
+            The input that acts in each step.
+        """
+        x, found = starts, np.empty((*inputs.shape[:2], self.outputs))
+        for t in range(inputs.shape[1]):
+            u = inputs[:, t]
+            y = self.bounds.hold(self.regressors.evaluate(np.hstack([x, u])) @ coef)
+            found[:, t] = y
+            x = self.embedding.shift(x, y, u)
+        return found
+
+    def sensitivities(
+        self, coef: FloatArray, free: BoolArray, starts: FloatArray, inputs: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the outputs (W, T, n) and their derivatives (W, T, n, P) by the P free coefficients, (D50).
+
+        Parameters
+        ----------
+        coef, starts, inputs
+            As for `simulate`.
+        free : array of bool, shape (p, n)
+            The coefficients that may move; derivatives are in the order of `coef[free]`.
+        """
+        n, reach = self.outputs, self.embedding.state_delays + 1
+        W, T = inputs.shape[:2]
+        found, slopes = np.empty((W, T, n)), np.zeros((W, reach + T, n, int(free.sum())))
+        own = own_places(free)
+        acting = np.flatnonzero(coef.any(axis=1))  # the others have no part in ∂f/∂x
+        moving, weights = self.regressors.select(acting), coef[acting].T
+        x = starts
+        for t in range(T):
+            z = np.hstack([x, inputs[:, t]])
+            p = self.regressors.evaluate(z)
+            raw = p @ coef
+            y = self.bounds.hold(raw)
+            inward = moving.slope_of_sums(z, weights)[:, :, : n * reach]  # ∂f_c/∂x_j, the delayed outputs only
+            past = inward.reshape(W, n, reach, n)[:, :, ::-1].reshape(W, n, reach * n)  # the oldest first
+            slope = past @ slopes[:, t : t + reach].reshape(W, reach * n, -1)
+            for c, (rows, places) in enumerate(own):
+                slope[:, c, places] += p[:, rows]
+            slope[raw != y] = 0.0
+            found[:, t], slopes[:, reach + t] = y, slope
+            x = self.embedding.shift(x, y, inputs[:, t])
+        return found, slopes[:, reach:]
+
+
+def own_places(free: BoolArray) -> list[tuple[IndexArray, IndexArray]]:
+    """Return, per output, the regressors of its free coefficients and where these are among all free ones."""
+    number = np.cumsum(free).reshape(free.shape) - 1
+    return [(np.flatnonzero(column), number[column, c]) for c, column in enumerate(free.T)]
+
+
+def one_step_factor(regressors: Regressors, episodes: Iterable[Episode], outputs: int) -> TriangularFactor:
+    """Return the factor of the next outputs on all regressors; the rows are lifted and folded piece by piece."""
+    factor = TriangularFactor.empty(regressors.size, outputs)
+    for states, inputs in episodes:
+        for first in range(0, len(inputs), _ROWS):
+            rows = slice(first, first + _ROWS)
+            z = np.hstack([states[:-1][rows], inputs[rows]])
+            factor = factor.absorb(regressors.evaluate(z), states[1:, :outputs][rows])
+    refuse_too_large(factor, ("the regressors",))
+    return factor

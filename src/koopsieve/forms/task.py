@@ -1,0 +1,126 @@
+"""What a search is given: data to learn from and to validate on, a dictionary, horizons; and what forms make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from koopsieve.data import Stream, Trajectories
+from koopsieve.data.splitting import thinned
+from koopsieve.data.stream import BLOCK_ROWS
+from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate import stays_in_range
+from koopsieve.evaluate.free_runs import MAX_STEPS, MAX_STRETCHES
+from koopsieve.execution import Executor, Progress, silent
+from koopsieve.forms.model import Model
+from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.sieve.simulation.windows import Episode
+
+MIN_WINDOW, MAX_WINDOW = 20, 100  # steps of the windows that are simulated while fitting
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The data of one search, and the dictionary to sift.
+
+    Parameters
+    ----------
+    learn : Trajectories or Stream
+        What models learn from while they are compared.
+    validation : Trajectories or Stream
+        What they are compared on; the final model learns from these too. The same object as `learn` where nothing was
+        held out.
+    windows : Trajectories
+        Validation data in memory, from which predictions start: all of them, or a sample of a stream.
+    dictionary : Dictionary
+        Fitted to the learning part.
+    horizons : tuple of int
+        Steps ahead that matter, increasing.
+    path_length : int
+        Number of sets on the path, about.
+    seed : int
+    max_terms : int, optional
+        Regressors to keep at most.
+    executor, progress
+        See `compress`.
+    """
+
+    learn: Trajectories | Stream
+    validation: Trajectories | Stream
+    windows: Trajectories
+    dictionary: Dictionary
+    horizons: tuple[int, ...]
+    path_length: int = 20
+    seed: int = 0
+    max_terms: int | None = None
+    executor: Executor | None = None
+    progress: Progress = silent
+
+    def stays_in_range(self, model: Model) -> bool:
+        """Tell whether a model stays bounded with inputs beyond those of the data: see `stays_in_range`."""
+        return all(stays_in_range(model, part) for part in self._in_memory)
+
+    @cached_property
+    def _in_memory(self) -> tuple[Trajectories, ...]:
+        """The validation windows, and the learning part too unless it is read from a stream."""
+        if not isinstance(self.learn, Trajectories) or self.learn is self.validation:
+            return (self.windows,)
+        return self.windows, thinned(self.learn, MAX_STRETCHES * (MAX_STEPS + 1), MAX_STEPS + 1)
+
+
+def learning_statistics(task: Task, dictionary: Dictionary, horizons: Sequence[int]) -> RegressionStatistics:
+    """Return the statistics of the learning part."""
+    return compress(task.learn, dictionary, horizons=horizons, executor=task.executor, progress=task.progress)
+
+
+def with_validation(
+    learned: RegressionStatistics, task: Task, dictionary: Dictionary, horizons: Sequence[int]
+) -> RegressionStatistics:
+    """Return the statistics of learning and validation data together."""
+    if task.validation is task.learn:
+        return learned
+    held = compress(task.validation, dictionary, horizons=horizons, executor=task.executor, progress=task.progress)
+    return learned.merge(held)
+
+
+def filled(horizons: Sequence[int]) -> tuple[int, ...]:
+    """Return the horizons with 1 and with as many between them as leave no gap wider than about threefold.
+
+    Examples
+    --------
+    >>> filled([10, 50])
+    (1, 3, 10, 22, 50)
+    """
+    found = sorted({1, *(int(h) for h in horizons)})
+    for low, high in pairwise(tuple(found)):
+        pieces = int(np.ceil(np.log(high / low) / np.log(3.3)))
+        found += [round(low * (high / low) ** (i / pieces)) for i in range(1, pieces)]
+    return tuple(sorted(set(found)))
+
+
+def window_length(task: Task) -> int:
+    """Return how many steps are simulated while fitting: about the longest horizon, as far as episodes allow it."""
+    length = int(np.clip(task.horizons[-1], MIN_WINDOW, MAX_WINDOW))
+    if isinstance(task.learn, Trajectories):
+        length = min(length, max(map(len, task.learn.inputs)))
+    return length
+
+
+@dataclass(frozen=True, eq=False)
+class Episodes:
+    """States and the inputs between them, episode by episode or block by block, anew each time."""
+
+    parts: tuple[Trajectories | Stream, ...]
+
+    def __iter__(self) -> Iterator[Episode]:
+        for part in self.parts:
+            if isinstance(part, Trajectories):
+                yield from zip(part.states, part.inputs, strict=True)
+            else:
+                for piece in part.pieces(BLOCK_ROWS):
+                    for block in piece:
+                        yield block.states, block.inputs[: len(block.states) - 1]

@@ -1,0 +1,159 @@
+"""Errors against horizon and against size, and the coverage of the bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from koopsieve._display import steps
+from koopsieve._types import KoopsieveError
+from koopsieve.forms.path import SievePath
+from koopsieve.plots.figure import CEILING, as_text, draw_errors, legend, log_axis, mark_diverged, new_axes, styles_of
+from koopsieve.sifting.judge import SIFTED
+from koopsieve.sifting.result import Sifted, contenders, result_of
+from koopsieve.uncertainty import coverage_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MARKERS = "osD^vPX*"
+_MAX_LINEAR_RATIO = 12  # sizes that differ by more than this factor are drawn on a logarithmic axis
+_COVERAGE_MARKERS = "osD^vP*X"
+_TOLERANCE = 0.03  # either side of the diagonal, shaded
+
+
+def plot_error_against_horizon(given: Sifted, axes: Axes | None = None) -> Axes:
+    """Draw the NMSE of predictions on the judged data, averaged over the outputs, one line per model.
+
+    Further methods are drawn pale with all terms and strong with those kept. Where a model diverged its line is cut,
+    and a triangle at the upper edge marks the horizon.
+
+    Parameters
+    ----------
+    given : SieveResult or fitted KoopmanSieve
+    axes : matplotlib axes, optional
+        Left out, a new figure.
+    """
+    result = result_of(given)
+    ax = new_axes(7.2, 4.0) if axes is None else axes
+    found = contenders(result)
+    styles = styles_of([one.name for one in found])
+    for one in found:
+        own: dict[str, float] = {"zorder": 4} if one.name == SIFTED else {"zorder": 3 if one.of_kept else 2}
+        if one.label != one.name and not one.of_kept:
+            own["alpha"] = 0.45
+        errors = np.nan_to_num(one.errors.mean, nan=np.inf)
+        draw_errors(ax, result.horizons, errors, f"{as_text(one.label)} ({one.terms})", **{**styles[one.name], **own})
+    log_axis(ax, "x", result.horizons)
+    log_axis(ax, "y")
+    low, high = ax.get_ylim()
+    if low < 1 < high:
+        ax.axhline(1.0, color="0.6", linewidth=0.8, zorder=1)
+        ax.annotate("predicting the mean", (0.01, 1.0), xycoords=("axes fraction", "data"), fontsize=7.5, va="bottom")
+    ax.set_xlabel(f"steps ahead, of {result.model.dt:g} s each")
+    ax.set_ylabel(f"NMSE on {result.evaluation.on} data")
+    ax.grid(alpha=0.25, which="major")
+    legend(ax, "model (terms)")
+    return ax
+
+
+def plot_path(given: Sifted | SievePath, axes: Axes | None = None) -> Axes:
+    """Draw the validation NMSE of every set of a path against its size, one line per horizon.
+
+    Bars are one standard error; the chosen size is marked. Sets whose models diverged have a triangle at the upper edge
+    instead of a point.
+
+    Parameters
+    ----------
+    given : SieveResult, fitted KoopmanSieve or SievePath
+    axes : matplotlib axes, optional
+        Left out, a new figure.
+    """
+    path = given if isinstance(given, SievePath) else result_of(given).path
+    ax = new_axes(6.4, 4.0) if axes is None else axes
+    sizes = path.sizes.astype(float)
+    for column, horizon in enumerate(path.horizons):
+        error = np.nan_to_num(path.error[:, column], nan=np.inf)
+        seen = error < CEILING
+        spread = np.nan_to_num(path.standard_error[:, column], nan=0.0, posinf=0.0)
+        y = np.where(seen, error, np.nan)
+        down = np.where(seen, np.minimum(spread, 0.9 * error), 0.0)  # a bar may not reach zero
+        lines = ax.errorbar(
+            sizes,
+            y,
+            [down, np.where(seen, spread, 0.0)],
+            marker=_MARKERS[column % len(_MARKERS)],
+            markersize=3.5,
+            elinewidth=0.8,
+            linewidth=1.3,
+            label=f"{steps(horizon)} ahead",
+        )
+        mark_diverged(ax, sizes[~seen], lines[0].get_color())
+    ax.axvline(path.choice.size, color="0.4", linewidth=1.0, linestyle="--", zorder=1)
+    if sizes.max() > _MAX_LINEAR_RATIO * sizes.min():
+        log_axis(ax, "x", path.sizes.tolist())
+    else:
+        ax.set_xlim(sizes.min() - 1, sizes.max() + 1)
+        ax.locator_params(axis="x", integer=True)
+    log_axis(ax, "y")
+    ax.set_title(f"chosen: {path.choice.size} of {path.candidates} terms", fontsize=10)
+    ax.set_xlabel("terms kept")
+    ax.set_ylabel("NMSE on validation windows")
+    ax.grid(alpha=0.25, which="major")
+    legend(ax)
+    return ax
+
+
+def plot_coverage(given: Sifted, axes: Axes | None = None, *, horizons: Sequence[int] | None = None) -> Axes:
+    """Draw the share of test outputs inside the bands against the level of the bands, one line per horizon.
+
+    On the diagonal the bands hold exactly; above it they are wider than they need be, below it they promise too much.
+    The shade is three per cent either side.
+
+    Parameters
+    ----------
+    given : SieveResult or fitted KoopmanSieve
+        Judged on test data or on data held out.
+    axes : matplotlib axes, optional
+        Left out, a new figure.
+    horizons : sequence of int, optional
+        Numbers of steps; by default those of the result.
+
+    Raises
+    ------
+    KoopsieveError
+        If there are no data that the bands were not calibrated on.
+    """
+    result = result_of(given)
+    if result.evaluation.on == "validation":
+        raise KoopsieveError(
+            "The bands were calibrated on the validation data, so their coverage there says nothing. Give sift test "
+            "data, or a share of the data to hold out, such as test=0.2."
+        )
+    curve = coverage_curve(result.model, result.evaluation.data, horizons or result.horizons)
+    ax = new_axes(4.8, 4.4) if axes is None else axes
+    ends = np.array([0.0, 1.0])
+    ax.fill_between(ends, ends - _TOLERANCE, ends + _TOLERANCE, color="0.9", linewidth=0, zorder=0)
+    ax.plot(ends, ends, color="0.6", linewidth=0.8, zorder=1)
+    shades = np.linspace(0.85, 0.15, len(curve.horizons))
+    for i, horizon in enumerate(curve.horizons):
+        (line,) = ax.plot(curve.levels, curve.share[:, i], color=_between(shades[i]), linewidth=1.3, zorder=2 + i)
+        line.set(marker=_COVERAGE_MARKERS[i % len(_COVERAGE_MARKERS)], markersize=4.5, fillstyle="none")
+        line.set_label(f"{horizon} step{'s' if horizon > 1 else ''}")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1)
+    ax.set_aspect("equal")
+    ax.set_xlabel("level of the bands")
+    ax.set_ylabel(f"share of {result.evaluation.on} data inside")
+    ax.grid(alpha=0.25)
+    legend(ax, "ahead")
+    return ax
+
+
+def _between(share: float) -> tuple[float, float, float]:
+    """Return a colour between light and dark, distinct in grey too."""
+    light, dark = np.array([0.62, 0.80, 0.88]), np.array([0.02, 0.20, 0.35])
+    red, green, blue = (share * light + (1 - share) * dark).tolist()
+    return red, green, blue

@@ -1,0 +1,189 @@
+"""The whole results section in one call: runs, summaries, tables and figures, one folder per system."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from koopsieve import __version__
+from koopsieve._exchange import MARKER, whole_folder
+from koopsieve._json import write_json
+from koopsieve._types import KoopsieveError, KoopsieveWarning
+from koopsieve.execution import Executor, Progress, silent
+from koopsieve.reproduction.monte_carlo import SETTINGS, RunTask, run_tasks
+from koopsieve.reproduction.records import load_records
+from koopsieve.reproduction.runs import run_circuit, run_once
+from koopsieve.reproduction.study_figures import draw_circuit, draw_noise_study
+from koopsieve.reproduction.study_settings import NoiseStudy, circuit_study, noise_study
+from koopsieve.reproduction.study_summary import summarise_circuit, summarise_noise_study
+from koopsieve.reproduction.study_tables import circuit_tables, noise_study_tables, write_tables
+
+FOLDERS: dict[str, tuple[str, ...]] = {
+    "lorenz": ("lorenz",),
+    "usv": ("usv", "usv-quadratic"),
+    "wiener-hammerstein": ("wiener-hammerstein",),
+    "all": ("lorenz", "usv", "usv-quadratic", "wiener-hammerstein"),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What all systems of one reproduction share."""
+
+    runs: int | None
+    data: Path | None
+    seed: int
+    quick: bool
+    as_published: bool
+    workers: int
+    progress: Progress
+    executor: Executor | None = None
+
+
+def reproduce(
+    system: str,
+    out: str | os.PathLike[str],
+    *,
+    runs: int | None = None,
+    data: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    quick: bool = False,
+    as_published: bool = False,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress = silent,
+) -> dict[str, dict[str, Any]]:
+    """Reproduce the paper's experiments; may be interrupted in any way and called again to go on.
+
+    Parameters
+    ----------
+    system : {"lorenz", "usv", "wiener-hammerstein", "all"}
+    out : path
+        Gets one folder per system with summary.json, tables (CSV, Markdown), figures (PNG, SVG) and the single runs.
+        When one system is asked for, its summary.json is also written here.
+    runs : int, optional
+        Monte Carlo runs per level of noise; by default as in the paper, 25 (3 if `quick`).
+    data : path, optional
+        Folder with the measured Wiener–Hammerstein records; by default KOOPSIEVE_DATA.
+    seed : int
+        Random seed.
+    quick : bool
+        Fewer runs and levels.
+    as_published : bool
+        Method IV by the paper's own updates instead of the default algorithm.
+    workers : int, optional
+        Processes; by default one per core. The numbers do not depend on it.
+    executor : Executor, optional
+        What computes the runs instead of processes here, for example `DaskExecutor.connect(address)`.
+    progress : Progress
+        Wraps the iteration over the runs.
+
+    Returns
+    -------
+    dict from folder name to summary
+
+    Raises
+    ------
+    KoopsieveError
+        If the system is unknown, the folder holds runs made with other settings, or named data are not there.
+    """
+    if system not in FOLDERS:
+        raise KoopsieveError(f"Unknown system {system!r}. Expected one of {', '.join(FOLDERS)}.")
+    if seed < 0:
+        raise KoopsieveError(f"seed must not be negative. Got {seed}.")
+    options = Options(
+        runs,
+        None if data is None else Path(data),
+        seed,
+        quick,
+        as_published,
+        workers or os.cpu_count() or 1,
+        progress,
+        executor,
+    )
+    found = {name: _reproduce_one(name, Path(out) / name, options) for name in FOLDERS[system]}
+    if system != "all":
+        write_json(Path(out) / MARKER, found[system])
+    return found
+
+
+def summaries(system: str, out: Path) -> list[Path]:
+    """Return the summaries to ask about before they are replaced: of a finished reproduction, or of something else.
+
+    Those of systems that were finished before the whole was interrupted are not among them.
+    """
+    each = {folder: out / folder / MARKER for folder in FOLDERS[system]}
+    foreign = [path for folder, path in each.items() if not (out / folder / "runs" / SETTINGS).exists()]
+    last = list(each.values()) if system == "all" else [out / MARKER]
+    return list(dict.fromkeys([*(last if all(map(os.path.lexists, last)) else []), *foreign]))
+
+
+def _reproduce_one(name: str, folder: Path, options: Options) -> dict[str, Any]:
+    if name == "wiener-hammerstein":
+        return _reproduce_circuit(folder, options)
+    study = noise_study(name, runs=options.runs, quick=options.quick, as_published=options.as_published)
+    return reproduce_study(study, folder, options)
+
+
+def reproduce_study(study: NoiseStudy, folder: Path, options: Options) -> dict[str, Any]:
+    """Run a simulated system and write everything about it."""
+    tasks = [
+        RunTask(f"snr{snr:g}dB_run{run:03d}", run_once, (study, snr, run, options.seed))
+        for run in range(study.runs)
+        for snr in study.snr_db
+    ]
+    results = run_tasks(
+        tasks,
+        folder / "runs",
+        _fingerprint(study.fingerprint(), options),
+        workers=options.workers,
+        executor=options.executor,
+        progress=options.progress,
+        description=study.title,
+    )
+    summary = summarise_noise_study(study, results)
+    with whole_folder(folder) as place:
+        write_json(place / MARKER, summary)
+        write_tables(noise_study_tables(summary), place)
+        _draw(lambda: draw_noise_study(summary, place))
+    return summary
+
+
+def _reproduce_circuit(folder: Path, options: Options) -> dict[str, Any]:
+    study = circuit_study(as_published=options.as_published)
+    records = load_records(options.data, study.data, study.simulated, options.seed)
+    fingerprint = {**study.fingerprint(), "source": records.source, "samples": records.digest()}
+    result = run_tasks(
+        [RunTask("comparison", run_circuit, (study, records, options.seed))],
+        folder / "runs",
+        _fingerprint(fingerprint, options),
+        workers=1,
+        progress=options.progress,
+        description=study.title,
+    )[0]
+    summary = summarise_circuit(study, result)
+    with whole_folder(folder) as place:
+        write_json(place / MARKER, summary)
+        write_tables(circuit_tables(summary), place)
+        _draw(lambda: draw_circuit(summary, result["coef"], place))
+    return summary
+
+
+def _fingerprint(settings: Mapping[str, Any], options: Options) -> dict[str, Any]:
+    return {"version": __version__, "seed": options.seed, **settings}
+
+
+def _draw(draw: Callable[[], None]) -> None:
+    try:
+        draw()
+    except ImportError as error:
+        warnings.warn(
+            f"Figures were not drawn ({error}). Install them with: pip install 'koopsieve[plots]', and give the same "
+            "command again with --overwrite; nothing is computed twice.",
+            KoopsieveWarning,
+            stacklevel=2,
+        )

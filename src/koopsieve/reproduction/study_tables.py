@@ -1,0 +1,196 @@
+"""Tables of a summary as CSV and Markdown, the paper's number beside ours where the paper prints one."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from koopsieve._written import written_whole
+from koopsieve.reproduction.method_comparison import FULL, REDUCED
+
+Summary = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """A named table of text and numbers; `caption` says what it shows and from which data."""
+
+    name: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def to_csv(self) -> str:
+        """Return the table with full precision."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["# " + self.caption])
+        writer.writerow(self.header)
+        writer.writerows([["" if cell is None else cell for cell in row] for row in self.rows])
+        return stream.getvalue()
+
+    def to_markdown(self) -> str:
+        """Return the table with three significant digits."""
+        lines = [f"**{self.caption}**", "", "| " + " | ".join(self.header) + " |"]
+        lines.append("|" + "---|" * len(self.header))
+        lines += ["| " + " | ".join(map(shown, row)) + " |" for row in self.rows]
+        return "\n".join(lines) + "\n"
+
+
+def shown(cell: Any) -> str:
+    """Return a number with three significant digits, other things as they are, nothing as a dash."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:.3g}"
+    return str(cell).replace("|", "\\|")
+
+
+def write_tables(tables: Sequence[StudyTable], folder: Path) -> None:
+    """Write every table as CSV, and all of them together as tables.md."""
+    for table in tables:
+        _write(folder / f"{table.name}.csv", table.to_csv())
+    _write(folder / "tables.md", "\n".join(table.to_markdown() for table in tables))
+
+
+def _write(path: Path, text: str) -> None:
+    with written_whole(path) as stream:
+        stream.write(text.encode())
+
+
+def noise_study_tables(summary: Summary) -> list[StudyTable]:
+    """Return sizes, one-step errors, errors at horizons and condition numbers of a simulated system."""
+    about = f"{summary['title']}, {summary['runs']} runs per level"
+    return [_sizes(summary, about), _one_step(summary, about), _horizons(summary, about), _conditioning(summary, about)]
+
+
+def _sizes(summary: Summary, about: str) -> StudyTable:
+    rows = [
+        (snr, *(summary[key][t][i] for t in summary["reduced_size"] for key in ("reduced_size", "reduced_size_ci95")))
+        for i, snr in enumerate(summary["snr_db"])
+    ]
+    columns = [text for t in summary["reduced_size"] for text in (f"size at ε = {t}", "± 95 %")]
+    paper = summary["paper"]
+    smallest = f"; paper: as few as {paper['smallest_size']}" if "smallest_size" in paper else ""
+    caption = f"{about}: observables kept of {summary['full_size']} (paper: {paper['full_size']}{smallest})"
+    return StudyTable("reduced_size", caption, ("SNR (dB)", *columns), tuple(rows))
+
+
+def _one_step(summary: Summary, about: str) -> StudyTable:
+    rows = [
+        (
+            snr,
+            size,
+            method,
+            *(
+                summary[key][size][method][part][i]
+                for part in ("train", "test")
+                for key in ("one_step", "one_step_ci95")
+            ),
+        )
+        for i, snr in enumerate(summary["snr_db"])
+        for size in (FULL, REDUCED)
+        for method in summary["one_step"][size]
+    ]
+    header = ("SNR (dB)", "dictionary", "method", "train NMSE", "± 95 %", "test NMSE", "± 95 %")
+    caption = f"{about}: one-step NMSE of {summary['state']} (the paper shows curves, no numbers)"
+    return StudyTable("one_step", caption, header, tuple(rows))
+
+
+def _horizons(summary: Summary, about: str) -> StudyTable:
+    rows = [
+        (
+            size,
+            method,
+            *(
+                summary["long_term" + kind][size][method][i]
+                for i, _ in enumerate(summary["horizons"])
+                for kind in ("", "_median")
+            ),
+        )
+        for size in (FULL, REDUCED)
+        for method in summary["long_term"][size]
+        if summary["long_term"][size][method]
+    ]
+    columns = [text for h in summary["horizons"] for text in (f"h = {h}", "median")]
+    caption = (
+        f"{about}: NMSE of {summary['state']} h steps ahead on test data at {summary['horizon_snr_db']:g} dB, mean and "
+        "median over runs (the paper shows curves, no numbers)"
+    )
+    return StudyTable("long_term", caption, ("dictionary", "method", *columns), tuple(rows))
+
+
+def _conditioning(summary: Summary, about: str) -> StudyTable:
+    rows = [
+        (
+            snr,
+            method,
+            *(
+                summary[key][size][method][i]
+                for size in (FULL, REDUCED)
+                for key in ("condition_number", "condition_number_median")
+            ),
+        )
+        for i, snr in enumerate(summary["snr_db"])
+        for method in summary["condition_number"][FULL]
+    ]
+    header = ("SNR (dB)", "method", "full, mean", "full, median", "reduced, mean", "reduced, median")
+    caption = f"{about}: condition number of Aᵀ (the paper shows curves, no numbers)"
+    return StudyTable("condition_number", caption, header, tuple(rows))
+
+
+def source_in_title(source: str) -> str:
+    """Return where data come from, without the name of a file or package.
+
+    Examples
+    --------
+    >>> source_in_title("measured records (est) from records.npz")
+    'measured records (est)'
+    """
+    return str(source).split(" from ")[0]
+
+
+def circuit_tables(summary: Summary) -> list[StudyTable]:
+    """Return the paper's three Wiener–Hammerstein tables, each number with the paper's beside it."""
+    about = f"{summary['title']} – {source_in_title(summary['source'])}"
+    paper = summary["paper"]
+    kept = f"{summary['full_size']} observables reduced to {summary['reduced_size']} (paper: {paper['reduced_size']})"
+    return [_circuit_one_step(summary, about, kept), _circuit_horizons(summary, about), _circuit_kappa(summary, about)]
+
+
+def _circuit_one_step(summary: Summary, about: str, kept: str) -> StudyTable:
+    rows = []
+    for size, method, ours, paper in _models(summary, "one_step"):
+        theirs = paper or {"train": None, "test": None}
+        rows.append((size, method, ours["train"], theirs["train"], ours["test"], theirs["test"]))
+    header = ("dictionary", "method", "train NMSE", "paper", "test NMSE", "paper")
+    return StudyTable("one_step", f"{about}: one-step NMSE; {kept}", header, tuple(rows))
+
+
+def _circuit_horizons(summary: Summary, about: str) -> StudyTable:
+    count = len(summary["horizons"])
+    rows = []
+    for size, method, ours, paper in _models(summary, "long_term"):
+        theirs = paper or [None] * count
+        rows.append((size, method, *(x for pair in zip(ours, theirs, strict=True) for x in pair)))
+    columns = [text for h in summary["horizons"] for text in (f"h = {h}", "paper")]
+    return StudyTable("long_term", f"{about}: NMSE h steps ahead", ("dictionary", "method", *columns), tuple(rows))
+
+
+def _circuit_kappa(summary: Summary, about: str) -> StudyTable:
+    rows = [(size, method, ours, paper) for size, method, ours, paper in _models(summary, "condition_number")]
+    header = ("dictionary", "method", "κ", "paper")
+    return StudyTable("condition_number", f"{about}: condition number of Aᵀ", header, tuple(rows))
+
+
+def _models(summary: Summary, key: str) -> list[tuple[str, str, Any, Any]]:
+    paper = summary["paper"][key]
+    return [
+        (size, method, ours, paper[size].get(method))
+        for size in (FULL, REDUCED)
+        for method, ours in summary[key][size].items()
+    ]

@@ -1,0 +1,211 @@
+"""The search over shared flags: from everything in towards few, from few towards more, and exchanges at equal size.
+
+Every move is scored with the weights of the other observables solved anew, and an exchange is accepted only if the
+evidence, computed in full, rises. The order of moves comes from the data, so permuting the dictionary permutes the
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+from scipy.special import expit
+
+from koopsieve._types import FloatArray, IndexArray
+from koopsieve.execution import Progress, silent
+from koopsieve.identify.prior import ProblemPrior
+from koopsieve.sieve.horizon.horizon_problem import HorizonProblem
+from koopsieve.sieve.horizon.posterior import (
+    HorizonPosterior,
+    first_posterior,
+    newcomers,
+    settle_weights,
+    with_newcomer,
+)
+from koopsieve.sieve.horizon.removal import removal_gains, without, without_least
+
+MAX_SIZE_FOR_EXCHANGES = 80  # in larger sets one observable more or fewer changes the bound little
+EXCHANGE_DEPTHS = (1, 2, 4, 8)  # observables exchanged at once
+MIN_RELATIVE_RISE = 1e-9  # smaller rises of the bound, as a fraction of it, are rounding
+MAX_REMOVED_SHARE = 10  # at most one observable in ten is taken out before the precisions are updated
+
+
+@dataclass(frozen=True, eq=False)
+class FlagSearch:
+    """A problem, the prior, and how hard to try.
+
+    Parameters
+    ----------
+    problem : HorizonProblem
+    prior : ProblemPrior
+        Of the observables; log odds are inf for those that are always in.
+    weight_sweeps : int
+        Updates of weights and precisions after a move.
+    max_newcomers : int
+        Newcomers tried in full before an exchange is given up.
+    max_exchanges : int
+        Accepted exchanges at most, per size.
+    """
+
+    problem: HorizonProblem
+    prior: ProblemPrior
+    weight_sweeps: int
+    max_newcomers: int
+    max_exchanges: int
+
+    def bound(self, posterior: HorizonPosterior) -> float:
+        """Return the evidence with the flags' prior: the ELBO of this set (D35)."""
+        return posterior.evidence + self._flags(posterior.kept) + self.prior.log_none_in
+
+    def independent(self) -> FlagSearch:
+        """Return the same search on windows that do not overlap: (D78)."""
+        return replace(self, problem=self.problem.independent())
+
+    def of(self, kept: IndexArray) -> HorizonPosterior:
+        """Return the posterior with some observables in."""
+        return first_posterior(self.problem, self.prior, kept, 2 * self.weight_sweeps)
+
+    def dense(self) -> HorizonPosterior:
+        """Return the posterior with every observable in."""
+        return self.of(np.arange(self.problem.observables))
+
+    def sparse(self) -> HorizonPosterior:
+        """Return the posterior with only those in that always are."""
+        return self.of(np.flatnonzero(np.isinf(self.prior.log_odds)))
+
+    def shrink(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
+        """Take out the observable that the bound needs least, one by one, until `size` are in."""
+        return self._settled(self._shrunk(posterior, size), self.weight_sweeps)
+
+    def grow(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
+        """Put in the observable that helps most, one by one, until `size` are in."""
+        return self._settled(self._grown(posterior, size), self.weight_sweeps)
+
+    def exchange(self, posterior: HorizonPosterior) -> HorizonPosterior:
+        """Replace observables by others, at the same size, as long as the bound rises."""
+        for _ in range(self.max_exchanges):
+            better = next(self._exchanges(posterior), None)
+            if better is None:
+                break
+            posterior = better
+        return posterior
+
+    def climb(self, posterior: HorizonPosterior, max_sweeps: int) -> tuple[HorizonPosterior, tuple[float, ...]]:
+        """Take out, put in and exchange until the bound cannot be raised so; return its values on the way too."""
+        trace = [self.bound(posterior)]
+        for _ in range(max_sweeps):
+            better = next(self._moves(posterior), None)
+            if better is None:
+                break
+            posterior = better
+            trace.append(self.bound(posterior))
+        return posterior, tuple(trace)
+
+    def inclusion(self, posterior: HorizonPosterior) -> FloatArray:
+        """Return the probability of each flag given the others, weights integrated over: (D39)."""
+        logit = self._with_odds(newcomers(self.problem, self.prior, posterior).gains)
+        logit[posterior.kept] = -self._removals(posterior)
+        probability: FloatArray = expit(logit)
+        return probability
+
+    def _moves(self, posterior: HorizonPosterior) -> Iterator[HorizonPosterior]:
+        """Yield sets with a higher bound: several removals, one removal, one addition, one exchange."""
+        for most in (len(posterior.kept), 1):
+            fewer = self._stretch(posterior, most, 0.0)
+            if len(fewer.kept) < len(posterior.kept):
+                yield from self._if_better(fewer, posterior)
+        new = newcomers(self.problem, self.prior, posterior)
+        gains = self._with_odds(new.gains)
+        best = int(np.argmax(gains))
+        if gains[best] > 0:
+            yield from self._if_better(with_newcomer(posterior, new, best), posterior)
+        yield from self._exchanges(posterior)
+
+    def _exchanges(self, posterior: HorizonPosterior) -> Iterator[HorizonPosterior]:
+        """Yield sets of the same size with a higher bound: single exchanges, then some at once, up first or down first.
+
+        Sets above `MAX_SIZE_FOR_EXCHANGES` observables are left as they are.
+        """
+        size = len(posterior.kept)
+        if size > MAX_SIZE_FOR_EXCHANGES:
+            return
+        yield from self._single_exchanges(posterior)
+        free = size - int(np.sum(np.isinf(self.prior.log_odds)))
+        for depth in (d for d in EXCHANGE_DEPTHS if d <= free):
+            up = self._grown(posterior, min(size + depth, self.problem.observables))
+            yield from self._if_better(self._shrunk(up, size), posterior)
+            down = self._shrunk(posterior, size - depth)
+            yield from self._if_better(self._grown(down, size), posterior)
+
+    def _single_exchanges(self, posterior: HorizonPosterior) -> Iterator[HorizonPosterior]:
+        new = newcomers(self.problem, self.prior, posterior)
+        gains = self._with_odds(new.gains)
+        for newcomer in np.argsort(-gains, kind="stable")[: self.max_newcomers]:
+            if not np.isfinite(gains[newcomer]):
+                return
+            more = with_newcomer(posterior, new, int(newcomer))
+            leaving = self._removals(more)[:-1]
+            if gains[newcomer] + leaving.max(initial=-np.inf) > 0:
+                yield from self._if_better(without(more, int(np.argmax(leaving))), posterior)
+
+    def _grown(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
+        while len(posterior.kept) < size:
+            new = newcomers(self.problem, self.prior, posterior)
+            posterior = self._settled(with_newcomer(posterior, new, int(np.argmax(self._with_odds(new.gains)))), 1)
+        return posterior
+
+    def _shrunk(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
+        while len(posterior.kept) > size:
+            posterior = self._settled(self._stretch(posterior, len(posterior.kept) - size, -np.inf), 1)
+        return posterior
+
+    def _if_better(self, new: HorizonPosterior, old: HorizonPosterior) -> Iterator[HorizonPosterior]:
+        settled = self._settled(new, self.weight_sweeps)
+        rise = settled.evidence + self._flags(settled.kept) - old.evidence - self._flags(old.kept)
+        if rise > MIN_RELATIVE_RISE * (1 + abs(old.evidence)):
+            yield settled
+
+    def _stretch(self, posterior: HorizonPosterior, most: int, least_gain: float) -> HorizonPosterior:
+        """Take out at most `most`, and at most one in `MAX_REMOVED_SHARE`, without updating precisions between."""
+        count = min(most, max(1, len(posterior.kept) // MAX_REMOVED_SHARE))
+        return without_least(self.problem, self.prior, posterior, count, least_gain)
+
+    def _settled(self, posterior: HorizonPosterior, sweeps: int) -> HorizonPosterior:
+        return settle_weights(self.problem, self.prior, posterior, sweeps)
+
+    def _removals(self, posterior: HorizonPosterior) -> FloatArray:
+        return removal_gains(self.problem, self.prior, posterior) - self.prior.log_odds[posterior.kept]
+
+    def _with_odds(self, gains: FloatArray) -> FloatArray:
+        return gains + self.prior.finite_log_odds
+
+    def _flags(self, kept: IndexArray) -> float:
+        return float(np.sum(self.prior.finite_log_odds[kept]))
+
+
+def by_size(search: FlagSearch, sizes: Sequence[int], progress: Progress = silent) -> dict[int, HorizonPosterior]:
+    """Return the best set found for each size: from dense to sparse and back up, exchanged, the better bound kept."""
+    down, up = sorted(sizes, reverse=True), sorted(size for size in sizes if size <= MAX_SIZE_FOR_EXCHANGES)
+    found: dict[int, HorizonPosterior] = {}
+    for posterior in progress(chain(_downward(search, down), _upward(search, up)), "Searching", len(down) + len(up)):
+        size = len(posterior.kept)
+        if size not in found or posterior.evidence > found[size].evidence:
+            found[size] = posterior
+    return found
+
+
+def _downward(search: FlagSearch, sizes: Sequence[int]) -> Iterator[HorizonPosterior]:
+    posterior = search.dense()
+    for size in sizes:
+        posterior = search.exchange(search.shrink(posterior, size))
+        yield posterior
+
+
+def _upward(search: FlagSearch, sizes: Sequence[int]) -> Iterator[HorizonPosterior]:
+    posterior = search.sparse()
+    for size in sizes:
+        posterior = search.exchange(search.grow(posterior, size))
+        yield posterior

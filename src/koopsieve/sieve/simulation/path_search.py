@@ -1,0 +1,172 @@
+"""The search behind the path: from a set that simulates well, to the best sets of all sizes.
+
+1. Candidate columns: all of them, or those that one-step forward selection takes first.
+2. A start that simulates: nested one-step sets, each fitted over growing windows; the best one.
+3. Spike and slab on the linearised regression, odds from generous to strict, linearised anew after each fit (D53).
+4. Every size of the path: downwards by elimination, upwards by selection, each with exchanges (D54).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from koopsieve._types import BoolArray
+from koopsieve.execution import Progress, silent
+from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
+from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem
+from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, forward_order, supported
+
+_START_SIZES = (4, 8, 16, 32, 64, 128)  # coefficients per sum of the nested sets, the best of which is the start
+_FINE = LevenbergMarquardt(iterations=8, tolerance=1e-3)
+_ROUGH = LevenbergMarquardt(iterations=4, tolerance=1e-2)
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """The best set of every size found so far: the one with the least loss."""
+
+    sets: Mapping[int, FittedSet] = field(default_factory=dict)
+
+    def with_set(self, new: FittedSet) -> Front:
+        """Return the front with one more set, if it is the best of its size."""
+        known = self.sets.get(new.size)
+        if known is not None and known.loss <= new.loss:
+            return self
+        return Front({**self.sets, new.size: new})
+
+    def undominated(self) -> tuple[FittedSet, ...]:
+        """Return the sets that no smaller set matches, the smallest first."""
+        found: list[FittedSet] = []
+        for size in sorted(self.sets):
+            if not found or self.sets[size].loss < found[-1].loss:
+                found.append(self.sets[size])
+        return tuple(found)
+
+    def holds(self, given: FittedSet) -> bool:
+        """Tell whether this very set is among the undominated ones."""
+        return any(given is known for known in self.undominated())
+
+    def above(self, size: int) -> FittedSet | None:
+        """Return the smallest undominated set that is larger than `size`."""
+        return next((one for one in self.undominated() if one.size > size), None)
+
+    def below(self, size: int) -> FittedSet | None:
+        """Return the largest undominated set that is smaller than `size`."""
+        return next((one for one in reversed(self.undominated()) if one.size < size), None)
+
+
+@dataclass(frozen=True)
+class SimulationSearch:
+    """How the sets of the path are searched, and with how much effort.
+
+    Parameters
+    ----------
+    optimiser : LevenbergMarquardt
+        For the sets of the path.
+    rough : LevenbergMarquardt
+        For the starts, over growing windows.
+    log_odds : tuple of float
+        By how much the prior log odds of inclusion are lowered, in turn.
+    rounds : int
+        Sets that spike and slab proposes at each odds, each linearised at the one before.
+    tries, exchanges : int
+        Newcomers tried for each exchange; exchanges per proposal at most.
+    """
+
+    optimiser: LevenbergMarquardt = _FINE
+    rough: LevenbergMarquardt = _ROUGH
+    log_odds: tuple[float, ...] = (1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5)
+    rounds: int = 2
+    tries: int = 5
+    exchanges: int = 20
+
+    def starts(self, problem: SimulationProblem, columns: BoolArray, most: int) -> tuple[FittedSet, ...]:
+        """Return nested one-step sets after their fit over growing windows, the smallest first.
+
+        Sets have at most `most` coefficients per output.
+        """
+        return tuple(problem.grown(free, self.rough) for free in _nested(problem.one_step, columns, most))
+
+    def sweep(
+        self, problem: SimulationProblem, columns: BoolArray, start: FittedSet, progress: Progress = silent
+    ) -> Front:
+        """Return what spike and slab proposes from generous to strict odds, each proposal fitted.
+
+        The next proposal is linearised at this one if it is on the front; else the regression stays where it was.
+        """
+        first = problem.fitted(start.free, start.theta, self.optimiser, rounds=2)
+        front, factor = Front().with_set(first), problem.linearised(columns, first)
+        for log_odds in progress(self.log_odds, "Sifting by simulation", len(self.log_odds)):
+            for _ in range(self.rounds):
+                kept = supported(factor, log_odds)
+                if not kept.any():
+                    return front
+                proposed = problem.refitted(columns, factor, kept, self.optimiser)
+                front = front.with_set(proposed)
+                if not front.holds(proposed):
+                    break
+                factor = problem.linearised(columns, proposed)
+        return front
+
+    def filled(
+        self,
+        problem: SimulationProblem,
+        columns: BoolArray,
+        front: Front,
+        sizes: tuple[int, ...],
+        progress: Progress = silent,
+    ) -> Front:
+        """Return the front with every size tried from the next larger and from the next smaller set."""
+        turns = [*((size, True) for size in sorted(sizes, reverse=True)), *((size, False) for size in sorted(sizes))]
+        for size, downwards in progress(turns, "Filling the path", len(turns)):
+            source = front.above(size) if downwards else front.below(size)
+            if source is None:
+                continue
+            factor = problem.linearised(columns, source)
+            cut = eliminate if downwards else extend
+            kept = exchange(factor, cut(factor, source.free[columns], size), self.tries, self.exchanges)
+            front = front.with_set(problem.refitted(columns, factor, kept, self.optimiser))
+        return front
+
+
+def candidate_columns(one_step: TriangularFactor, most: int) -> BoolArray:
+    """Return the coefficients (p, q) to choose from: all, or what forward selection takes first per output."""
+    p, n = one_step.S.shape
+    columns = np.ones((p, n), dtype=bool)
+    if p * n <= most:
+        return columns
+    columns[:] = False
+    for output in range(n):
+        columns[forward_order(one_step, output, max(most // n, 1)), output] = True
+    return columns
+
+
+def sizes_up_to(most: int, count: int) -> tuple[int, ...]:
+    """Return about `count` sizes up to `most`: half of them one by one, the others evenly spaced in their logarithm.
+
+    Examples
+    --------
+    >>> sizes_up_to(60, 20)
+    (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 24, 29, 35, 42, 50, 60)
+    """
+    each = min(max(count // 2, 1), most)
+    beyond = np.geomspace(each, most, max(count - each, 0) + 1)
+    return tuple(sorted({*range(1, each + 1), *(round(float(size)) for size in beyond)}))
+
+
+def _nested(one_step: TriangularFactor, columns: BoolArray, most: int) -> list[BoolArray]:
+    """Return the first columns that forward selection takes, per output, as many as `_START_SIZES` say."""
+    orders = [forward_order(one_step, output, int(column.sum())) for output, column in enumerate(columns.T)]
+    orders = [order[columns[order, output]] for output, order in enumerate(orders)]
+    found: list[BoolArray] = []
+    for size in (size for size in _START_SIZES if size <= max(most, _START_SIZES[0])):
+        free = np.zeros_like(columns)
+        for output, order in enumerate(orders):
+            free[order[:size], output] = True
+        if not found or free.sum() > found[-1].sum():
+            found.append(free)
+    return found

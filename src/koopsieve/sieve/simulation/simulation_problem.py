@@ -1,0 +1,181 @@
+"""What the simulation sieve works on: one structure, windows to learn from, the one-step regression, and units.
+
+A `FittedSet` is one set of free coefficients with their multi-step fit; everything that makes or improves one is here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LevenbergMarquardt
+from koopsieve.sieve.simulation.window_fit import Structure, WindowFit
+from koopsieve.sieve.simulation.windows import Windows
+
+_SINGULAR = 1e-12  # relative singular value below which a direction is left out of least squares
+_FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSet:
+    """Some coefficients left free, and their fit.
+
+    Parameters
+    ----------
+    free : array of bool, shape (p, q)
+    theta : array, shape (P,)
+        The free coefficients in the order of `coef[free]`.
+    loss : float
+        Geometric mean over steps and outputs of the squared error relative to the output's variance (D52).
+    status : FitStatus
+        How the last fit ended.
+    trace : tuple of float
+        The loss at the start and after every round of the fit.
+    """
+
+    free: BoolArray
+    theta: FloatArray
+    loss: float
+    status: FitStatus
+    trace: tuple[float, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of free coefficients."""
+        return int(self.free.sum())
+
+    @property
+    def retained(self) -> IndexArray:
+        """Increasing indices of the terms that some sum uses."""
+        return np.flatnonzero(self.free.any(axis=1))
+
+    @property
+    def elbo(self) -> float:
+        """No evidence is weighed: sets are compared by their loss."""
+        return np.nan
+
+    @property
+    def coef(self) -> FloatArray:
+        """All coefficients, shape (p, q)."""
+        coef = np.zeros(self.free.shape)
+        coef[self.free] = self.theta
+        return coef
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationProblem:
+    """Windows to learn from, and the structure that is fitted to them.
+
+    Parameters
+    ----------
+    structure : Structure
+        With all candidate terms.
+    windows : Windows
+        What is learned from.
+    one_step : TriangularFactor
+        The one-step regression on all terms: p columns, a target for each of the q sums.
+    weight : array, shape (T, n)
+        Weight of each output after each step in the loss; they sum to one.
+    """
+
+    structure: Structure
+    windows: Windows
+    one_step: TriangularFactor
+    weight: FloatArray
+
+    @cached_property
+    def variance(self) -> FloatArray:
+        """Variance of the outputs over all windows, shape (n,)."""
+        variance: FloatArray = np.var(self.windows.outputs, axis=(0, 1))
+        return np.where(variance > 0, variance, 1.0)
+
+    def shortened(self, length: int) -> SimulationProblem:
+        """Return the problem over the first `length` steps of every window."""
+        weight = self.weight[:length]
+        return replace(self, windows=self.windows.shortened(length), weight=weight / weight.sum())
+
+    def squared_errors(self, free: BoolArray, theta: FloatArray) -> FloatArray:
+        """Return the mean squared error after each step, relative to the output's variance, shape (T, n)."""
+        errors = self._fit(free, np.ones_like(self.weight)).errors(theta)
+        relative: FloatArray = np.mean(errors**2, axis=0) / self.variance
+        return np.maximum(relative, _FLOOR)
+
+    def loss(self, free: BoolArray, theta: FloatArray) -> float:
+        """Return the geometric mean of the squared errors over steps and outputs (D52)."""
+        return float(np.exp(np.sum(self.weight * np.log(self.squared_errors(free, theta)))))
+
+    def fitted(self, free: BoolArray, theta: FloatArray, optimiser: LevenbergMarquardt, rounds: int = 1) -> FittedSet:
+        """Return the set fitted from θ: least squares in units of the errors left so far, `rounds` times (D52)."""
+        trace, status = [self.loss(free, theta)], FitStatus.SETTLED
+        for _ in range(rounds):
+            fit = optimiser.fit(self._fit(free, self._unit(free, theta)), theta)
+            theta, status = fit.theta, fit.status
+            trace.append(self.loss(free, theta))
+        return FittedSet(free, theta, trace[-1], status, tuple(trace))
+
+    def grown(self, free: BoolArray, optimiser: LevenbergMarquardt) -> FittedSet:
+        """Return the set fitted from one-step least squares, at once or over windows of 2, 4, 8, … steps (D55).
+
+        A model that is good one step ahead may diverge over a whole window; over twice as many steps as it can already
+        do, it rarely does. But many coefficients may fit short windows too well. The better of the two is taken.
+        """
+        first = one_step_theta(self.one_step, free)
+        theta, length = first, 2
+        while length < self.windows.length:
+            theta = self.shortened(length).fitted(free, theta, optimiser).theta
+            length *= 2
+        ends = [self.fitted(free, start, optimiser) for start in (first, theta)]
+        best = min(ends, key=lambda one: one.loss)
+        return self.fitted(free, best.theta, optimiser)
+
+    def linearised(self, columns: BoolArray, fitted: FittedSet) -> TriangularFactor:
+        """Return the Gauss–Newton regression on all of `columns` at a set whose free coefficients are among them.
+
+        Errors are in units of those that the set leaves after each step, so the noise of the regression is one.
+        """
+        return self._fit(columns, self._unit(fitted.free, fitted.theta)).factor(fitted.coef[columns])
+
+    def refitted(
+        self, columns: BoolArray, factor: TriangularFactor, kept: BoolArray, optimiser: LevenbergMarquardt
+    ) -> FittedSet:
+        """Return the set with only the `kept` of `columns` free, fitted from the better of two starts.
+
+        They are least squares through the linearised regression, and one-step least squares.
+        """
+        free = np.zeros_like(columns)
+        free[columns] = kept
+        starts = least_squares(factor, np.flatnonzero(kept)), one_step_theta(self.one_step, free)
+        return self.fitted(free, min(starts, key=lambda theta: self.loss(free, theta)), optimiser)
+
+    def _unit(self, free: BoolArray, theta: FloatArray) -> FloatArray:
+        """Return the units (T, n) in which least squares lowers the loss: the errors left, over their weights (D52)."""
+        mean = self.weight.size * self.weight
+        unit: FloatArray = np.sqrt(self.squared_errors(free, theta) * self.variance / np.where(mean > 0, mean, 1e-12))
+        return unit
+
+    def _fit(self, free: BoolArray, scale: FloatArray) -> WindowFit:
+        used = np.flatnonzero(free.any(axis=1))
+        return WindowFit(self.structure.select(used), self.windows, scale, free[used])
+
+
+def least_squares(factor: TriangularFactor, columns: IndexArray, target: int = 0) -> FloatArray:
+    """Return the least-squares weights of one target on some columns, scaled inside, shape (len(columns),)."""
+    R = factor.R[:, columns]
+    norm = np.linalg.norm(R, axis=0)
+    scale = np.where(norm > 0, norm, 1.0)
+    weights: FloatArray = np.linalg.lstsq(R / scale, factor.S[:, target], rcond=_SINGULAR)[0] / scale
+    return weights
+
+
+def one_step_theta(factor: TriangularFactor, free: BoolArray) -> FloatArray:
+    """Return the one-step least squares of every sum on its free coefficients, in the order of `coef[free]`."""
+    coef = np.zeros(free.shape)
+    for target, column in enumerate(free.T):
+        chosen = np.flatnonzero(column)
+        coef[chosen, target] = least_squares(factor, chosen, target)
+    theta: FloatArray = coef[free]
+    return theta

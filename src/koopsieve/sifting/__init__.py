@@ -1,0 +1,1 @@
+"""The whole method, `sift`: split, plan, search, choose, judge."""

@@ -1,0 +1,58 @@
+"""The dictionaries that are offered where none is given: polynomials and kernels that suit any number of delays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+from koopsieve.data import Embedding, Signals
+from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
+from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS
+
+MAX_PRODUCTS = 150  # monomials of states and inputs: of a longer delay line only the newest samples are multiplied
+MAX_KERNELS = 100
+SAMPLES_PER_KERNEL = 10
+
+
+@dataclass(frozen=True)
+class Family:
+    """Polynomials up to a degree, or kernels: a kind of dictionary that suits any delays.
+
+    Parameters
+    ----------
+    degree : int
+        Of the polynomials; 0 for kernels.
+    kernels : int
+        Number of kernels; 0 for polynomials.
+    """
+
+    degree: int = 0
+    kernels: int = 0
+
+    def recipe(self, signals: Signals, embedding: Embedding, sees_inputs: bool) -> Block | None:
+        """Return the recipe, with functions of the inputs too or of the state alone; None if it would be too large."""
+        joint = sees_inputs and bool(signals.inputs)
+        of, plain = (STATES_AND_INPUTS, States() + Constant() + Inputs()) if joint else (STATES, States() + Constant())
+        if self.kernels:
+            return plain + SquaredExponential(self.kernels, standardize=True, of=of)
+        depth = affordable_depth(signals, embedding, self.degree, joint)
+        return None if depth is None else plain + Monomials(self.degree, of=of, depth=depth)
+
+
+def families(samples: int | None) -> tuple[Family, ...]:
+    """Return what is offered: polynomials of degree two and three, kernels as many as the samples allow."""
+    count = MAX_KERNELS if samples is None else min(MAX_KERNELS, max(samples // SAMPLES_PER_KERNEL, 1))
+    return Family(degree=2), Family(degree=3), Family(kernels=count)
+
+
+def affordable_depth(signals: Signals, embedding: Embedding, degree: int, joint: bool) -> int | None:
+    """Return how far back products reach so that there are at most `MAX_PRODUCTS`.
+
+    None where even those of the newest samples are more; but of degree two these are always offered.
+    """
+    depths = embedding.depths(len(signals.outputs), len(signals.inputs))
+    for depth in range(embedding.lost, -1, -1):
+        coordinates = int((depths <= depth).sum()) + (len(signals.inputs) if joint else 0)
+        if comb(coordinates + degree, degree) <= MAX_PRODUCTS:
+            return depth
+    return 0 if degree == 2 else None

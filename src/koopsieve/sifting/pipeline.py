@@ -1,0 +1,211 @@
+"""The whole method, once: split, plan, search and choose, relearn, explain, compare, judge.
+
+`koopsieve sift`, `KoopmanSieve`, the demo and the reproduction all call it. Nothing that is reported on data was chosen
+on those data: the size, the refit and the form are chosen on validation windows, and the test data are used once, at
+the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from koopsieve.data import Embedding, Trajectories
+from koopsieve.dictionary import Block, Dictionary
+from koopsieve.evaluate import diagnose
+from koopsieve.execution import Executor, Progress, Stopwatch
+from koopsieve.forms import Model, Outcome
+from koopsieve.identify import Identifier
+from koopsieve.sieve import Sieve
+from koopsieve.sieve.algorithm_2 import Reduction, reduce
+from koopsieve.sifting.judge import judged_baselines, judged_methods
+from koopsieve.sifting.plan import plan_searches
+from koopsieve.sifting.result import SieveResult
+from koopsieve.sifting.search import search_all, simplest
+from koopsieve.sifting.settings import AUTO, Data, SiftSettings
+from koopsieve.sifting.split import Parts, divide
+from koopsieve.uncertainty import Coverage, calibrate, coverage
+
+
+def sift(
+    data: Data,
+    dictionary: Block | Dictionary | str = AUTO,
+    *,
+    form: str = AUTO,
+    delays: Embedding | Sequence[Embedding] | str | None = None,
+    sieve: Sieve | None = None,
+    horizons: Sequence[int] = (1, 10, 50),
+    validation: Data | float = 0.25,
+    test: Data | float | None = None,
+    truth: Trajectories | None = None,
+    path_length: int = 20,
+    max_terms: int | None = None,
+    refits: Mapping[str, Identifier] | None = None,
+    stable: bool = True,
+    threshold: float = 0.1,
+    level: float = 0.9,
+    compare: Mapping[str, Identifier] | None = None,
+    seed: int = 0,
+    budget: float = 300.0,
+    executor: Executor | None = None,
+    progress: Progress | bool = False,
+) -> SieveResult:
+    """Sift a dictionary and return the small model, what it was chosen from, and how it compares.
+
+    Parameters
+    ----------
+    data : Trajectories or Stream
+        Measured data; of these some are held out, see `validation` and `test`.
+    dictionary : Block, Dictionary or "auto"
+        The candidates. A recipe is fitted to the learning part. "auto" tries polynomials and kernels, of the state and
+        of the inputs too, and takes what predicts best on the validation windows.
+    form : {"linear", "bilinear", "reprojected", "auto"}
+        How the model predicts. "auto" tries all and takes the simplest that is as good as the best on the validation
+        windows.
+    delays : Embedding, sequence of Embedding, or "auto", optional
+        Past samples to add to the state, and the timing of the inputs. Of several the best are found; "auto" finds them
+        among many. Left out, the state is as in `data`; but where the dictionary is "auto" and the data hold no delays,
+        the delays are so too.
+    sieve : Sieve, optional
+        Gives the sets to choose from: `HorizonSieve()`, the default of the linear and the bilinear form, or the paper's
+        `GraphSieve()`; `SimulationSieve()` in the reprojected form. With `GraphSieve()` form="auto" is "linear".
+    horizons : sequence of int
+        Steps ahead that matter: models are chosen and judged at these. Those longer than the data allow are left out
+        with a warning.
+    validation : Trajectories, Stream or float
+        What models are chosen on, or the share of the data to hold out for it. 0 holds nothing out; then there must be
+        nothing to choose.
+    test : Trajectories, Stream or float, optional
+        What the result is judged on, once, at the end; or the share of the data to hold out for it. Left out, errors
+        are those on the validation data, and the result says so.
+    truth : Trajectories, optional
+        `test` without measurement noise, to compare predictions with.
+    path_length : int
+        Number of sets on the path, about; `GraphSieve` gives one.
+    max_terms : int, optional
+        Observables to keep at most, in the reprojected form input terms included; left out, the validation data decide.
+    refits : mapping from name to Identifier, optional
+        In the linear form each set gets the one that predicts best on the validation windows; by default least squares
+        one step ahead and over the horizons.
+    stable : bool
+        In the linear form move eigenvalues outside the unit circle onto it where that costs no accuracy on the
+        validation windows.
+    threshold : float
+        Inclusion from which one observable counts as driving another in the graph that explains the result.
+    level : float
+        The share of measurements that bands should hold where they are judged and shown. The model gives bands at any.
+    compare : mapping from name to Identifier, optional
+        Further methods to fit to all observables and to those kept, and to judge beside the model.
+    seed : int
+        For the parts of the dictionary that are drawn or searched.
+    budget : float
+        Seconds after which no further search is begun where there are several; skipped searches are listed. The first
+        search is always made.
+    executor : Executor, optional
+        See `compress`.
+    progress : bool or Progress
+        Whether to show progress bars, or a function that shows progress otherwise: see `compress`.
+
+    Returns
+    -------
+    SieveResult
+
+    Raises
+    ------
+    KoopsieveError
+        If the data are too short for the horizons, test data were sampled differently, or a setting makes no sense or
+        has no effect beside the others.
+    """
+    settings = SiftSettings(
+        dictionary=dictionary,
+        form=form,
+        delays=delays,
+        sieve=sieve,
+        horizons=horizons,
+        validation=validation,
+        test=test,
+        truth=truth,
+        path_length=path_length,
+        max_terms=max_terms,
+        refits=refits,
+        stable=stable,
+        threshold=threshold,
+        level=level,
+        compare=compare,
+        seed=seed,
+        budget=budget,
+        executor=executor,
+        progress=progress,
+    )
+    return sift_with(data, settings)
+
+
+def sift_with(data: Data, settings: SiftSettings) -> SieveResult:
+    """Sift with settings as one value: a line or two per stage."""
+    clock = Stopwatch()
+    with clock.stage("split"):
+        divided = divide(data, settings)
+    with clock.stage("plan"):
+        plan = plan_searches(divided, settings)
+    with clock.stage("search"):
+        searches = search_all(plan, divided, settings)
+        chosen = simplest(searches.every)
+    with clock.stage("bands"):
+        parts, outcome = chosen.parts, _calibrated(chosen.outcome, chosen.parts)
+    with clock.stage("explain"):
+        graph = _graph(outcome, settings.threshold)
+    with clock.stage("baselines"):
+        baselines = judged_baselines(parts, outcome, settings.executor)
+    with clock.stage("judge"):
+        errors = parts.errors(outcome.model, outcome.path.choice.model)
+        comparison = judged_methods(parts, outcome, settings)
+        diagnostics = diagnose(outcome.model, outcome.kept, parts.horizons, errors.nmse)
+        held = _coverage(outcome.model, parts, settings.level)
+    return SieveResult(
+        outcome=outcome,
+        paths=searches.paths,
+        searches=(*plan.preliminary, *(one.summary for one in searches.every)),
+        left_out=searches.left_out,
+        errors=errors,
+        diagnostics=diagnostics,
+        baselines=baselines,
+        reduction=graph,
+        evaluation=parts.evaluation,
+        samples=parts.samples,
+        seconds=clock.seconds,
+        seed=settings.seed,
+        level=settings.level,
+        comparison=comparison,
+        coverage=held,
+        provenance=parts.provenance,
+    )
+
+
+def _calibrated(outcome: Outcome, parts: Parts) -> Outcome:
+    """Give the model bands from validation windows of the model before it learned from them; none if it always did."""
+    if not parts.validated:
+        return outcome
+    before, longest = outcome.path.choice.model, parts.horizons[-1]
+    model = calibrate(outcome.model, parts.windows, longest, statistics=outcome.statistics, before=before)
+    return replace(outcome, model=model)
+
+
+def _coverage(model: Model, parts: Parts, level: float) -> Coverage | None:
+    """Return how well the bands hold; not on the data that the model was calibrated on."""
+    if model.calibration is None or parts.evaluation.on == "validation":
+        return None
+    return coverage(model, parts.evaluation.data, parts.horizons, level)
+
+
+def _graph(outcome: Outcome, threshold: float) -> Reduction:
+    """Return the graph of the explanation: which target drives which.
+
+    In the reprojected form the outputs are the only targets, and a regressor may stand at another place among the
+    regressors than its target among the targets.
+    """
+    found, outputs = outcome.explanation, outcome.dictionary.signals.outputs
+    among = {name: i for i, name in enumerate(found.regressors)}
+    rows = [found.inclusion[among[name]] if name in among else np.zeros(len(found.targets)) for name in found.targets]
+    return reduce(np.stack(rows), [i for i, name in enumerate(found.targets) if name in outputs], threshold)

@@ -1,0 +1,176 @@
+"""What to search in full where delays or dictionary are left to `sift`.
+
+Preliminary searches tell the delays that suit plain linear models, and then which dictionary with which delays suits
+the plant. In come the divided data and the settings, out comes the plan: what to search, and every preliminary search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data import Embedding, Signals, Trajectories
+from koopsieve.dictionary import Block, Dictionary
+from koopsieve.forms import Form
+from koopsieve.sieve.choice import simplest_as_good
+from koopsieve.sifting.families import Family, families
+from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary
+from koopsieve.sifting.settings import SiftSettings
+from koopsieve.sifting.split import Parts
+
+LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
+NONLINEAR_DELAYS = (0, 1, 2, 4, 8)
+
+
+@dataclass(frozen=True)
+class SearchJob:
+    """A dictionary to search in full, with its delays, in some forms."""
+
+    embedding: Embedding
+    dictionary: Block | Dictionary
+    forms: tuple[Form, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchPlan:
+    """What to search in full, and the preliminary searches that decided it.
+
+    Parameters
+    ----------
+    jobs : tuple of SearchJob
+    preliminary : tuple of SearchSummary
+    deepest : Embedding
+        All searches are compared from the starts that these delays leave.
+    """
+
+    jobs: tuple[SearchJob, ...]
+    preliminary: tuple[SearchSummary, ...]
+    deepest: Embedding
+
+
+def plan_searches(parts: Parts, settings: SiftSettings) -> SearchPlan:
+    """Decide what to search.
+
+    Raises
+    ------
+    KoopsieveError
+        If a fitted dictionary is given and the delays are to be found.
+    """
+    dictionary, signals = settings.dictionary, parts.learn.signals
+    forms = settings.forms_for(inputs=bool(signals.inputs))
+    delays = settings.delays_of(parts.learn)
+    grid = _linear_grid(parts) if delays is None else delays
+    if len(grid) > 1 and isinstance(dictionary, Dictionary):
+        raise KoopsieveError(
+            "To find the delays, give a recipe such as States() + Monomials(2), which is fitted to each number of "
+            "delays. Got a fitted Dictionary, whose delays are decided. Leave delays out."
+        )
+    deepest = _deepest(grid)
+    if len(grid) == 1 and not isinstance(dictionary, str):
+        return SearchPlan((SearchJob(grid[0], dictionary, forms),), (), deepest)
+    fast = PreliminarySearch.on_sample(parts, deepest, settings.seed)
+    plain = [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
+    line = plain[_simplest(plain)].embedding
+    offered = [dictionary] if isinstance(dictionary, Block) else families(parts.learn.n_samples)
+    linear = tuple(form for form in forms if form.linear_in_delays)
+    if linear == forms:
+        shallow = _deepest_affordable(fast, offered, grid, line)
+        return SearchPlan(_linear_jobs(linear, offered, shallow, signals), tuple(plain), deepest)
+    near = {*NONLINEAR_DELAYS, line.state_delays} if delays is None else {e.state_delays for e in grid}
+    same = [one for one in grid if one.inputs_at == line.inputs_at and one.state_delays in near]
+    pairs = [(embedding, one) for embedding in same for one in offered]
+    tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals))
+    embedding, family = tried[_simplest([one.summary for one in tried])].pair if tried else (line, offered[0])
+    jobs = _jobs([form for form in forms if form not in linear], embedding, family, signals)
+    if linear:
+        both = tuple(dict.fromkeys([family, offered[-1]]))
+        jobs = (*_linear_jobs(linear, both, _deepest_affordable(fast, both, grid, line), signals), *jobs)
+    return SearchPlan(jobs, (*plain, *(one.summary for one in tried)), deepest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    pair: tuple[Embedding, Block | Family]
+    summary: SearchSummary
+
+
+def _tried(
+    fast: PreliminarySearch, pairs: Iterable[tuple[Embedding, Block | Family]], signals: Signals
+) -> Iterator[_Tried]:
+    """Yield a preliminary search of every pair; a dictionary that is too large with some delays ends at these."""
+    too_large: set[Block | Family] = set()
+    for embedding, offered in pairs:
+        recipe = None if offered in too_large else _recipe(embedding, offered, signals, sees_inputs=True)
+        summary = None if recipe is None else fast.reprojected(embedding, recipe)
+        if summary is None:
+            too_large.add(offered)
+        else:
+            yield _Tried((embedding, offered), summary)
+
+
+def _deepest(grid: Sequence[Embedding]) -> Embedding:
+    """Return delays that reach as far as any of several, and the later timing of the inputs."""
+    latest = max(grid, key=lambda one: one.ahead).inputs_at
+    return Embedding(max(e.state_delays for e in grid), max(e.input_delays for e in grid), latest)
+
+
+def _deepest_affordable(
+    fast: PreliminarySearch, offered: Sequence[Block | Family], grid: Sequence[Embedding], line: Embedding
+) -> Embedding:
+    """Return the delays that suit plain linear models, or fewer where a dictionary that was given is then too large."""
+    given = [one for one in offered if isinstance(one, Block)]
+    fewer = [one for one in grid if one.inputs_at == line.inputs_at and one.lost <= line.lost]
+    for embedding in sorted(fewer, key=lambda one: -one.lost):
+        if all(fast.fitted(embedding, recipe) is not None for recipe in given):
+            return embedding
+    return line
+
+
+def _recipe(embedding: Embedding, offered: Block | Family, signals: Signals, sees_inputs: bool) -> Block | None:
+    return offered if isinstance(offered, Block) else offered.recipe(signals, embedding, sees_inputs)
+
+
+def _linear_jobs(
+    forms: tuple[Form, ...], offered: Sequence[Block | Family], line: Embedding, signals: Signals
+) -> tuple[SearchJob, ...]:
+    """Return what to search with the delays that suit plain linear models."""
+    recipes = [_recipe(line, one, signals, sees_inputs=False) for one in offered]
+    return tuple(SearchJob(line, recipe, forms) for recipe in recipes if recipe is not None)
+
+
+def _jobs(
+    forms: Sequence[Form], embedding: Embedding, family: Block | Family, signals: Signals
+) -> tuple[SearchJob, ...]:
+    """Return what to search with the best dictionary; in the bilinear form the products with inputs are its own."""
+    found = [(form, _recipe(embedding, family, signals, sees_inputs=form.uses_input_terms)) for form in forms]
+    return tuple(SearchJob(embedding, recipe, (form,)) for form, recipe in found if recipe is not None)
+
+
+def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
+    """Return the delays to try: so few that most of every held-out stretch is left, the fewest first."""
+    signals = parts.learn.signals
+    if not signals.embedding.trivial:
+        return (signals.embedding,)
+    room = max(len(x) for x in parts.windows.states) - parts.horizons[-1] - 2
+    learn = parts.learn.states if isinstance(parts.learn, Trajectories) else ()
+    usual = min(_usual_length(parts.windows.states), _usual_length(learn) if learn else room)
+    most = max(min(room, usual) // 4, 0)
+    timings = ("k", "k+1") if signals.inputs else ("k",)
+    counts = [d for d in LINEAR_DELAYS if d <= most]
+    return tuple(Embedding(d, d if signals.inputs else 0, timing) for d in counts for timing in timings)
+
+
+def _usual_length(episodes: Sequence[FloatArray]) -> int:
+    """Return the length that episodes reach which hold nine tenths of the samples."""
+    lengths = np.sort([len(x) for x in episodes])
+    return int(lengths[np.searchsorted(np.cumsum(lengths), 0.1 * lengths.sum())])
+
+
+def _simplest(tried: Sequence[SearchSummary]) -> int:
+    """Return which of the preliminary searches is the simplest that is as good as the best."""
+    order = sorted(range(len(tried)), key=lambda i: tried[i].candidates)
+    best = simplest_as_good([tried[i].errors.blocks for i in order], [tried[i].runs for i in order])
+    return order[best]

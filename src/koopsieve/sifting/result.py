@@ -1,0 +1,277 @@
+"""What sifting gave: one frozen value that reports, plots and files take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from koopsieve._display import Facts, Shown, html_grid, html_table, number, shorten, steps
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.data import Embedding
+from koopsieve.data.provenance import Provenance
+from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate import Diagnostics, Errors
+from koopsieve.forms import Model, Outcome
+from koopsieve.forms.path import SievePath
+from koopsieve.identify import Estimate, interchangeable_groups
+from koopsieve.regression import RegressionStatistics
+from koopsieve.sieve.algorithm_2 import Reduction
+from koopsieve.sieve.choice import log_errors, paired_standard_error
+from koopsieve.sifting.judge import EVERYTHING, LINEAR, PERSISTENCE, SIFTED, Baseline, MethodComparison
+from koopsieve.sifting.preliminary import SearchSummary
+from koopsieve.sifting.split import EvaluationData
+from koopsieve.uncertainty import Coverage
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SieveResult(Shown):
+    """What sifting a dictionary gave.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        The search in the form that was taken: path, model, statistics, explanation.
+    paths : mapping from form to SievePath
+        Every form that was tried; of several dictionaries the best one's.
+    errors : Errors
+        Of the model, on the evaluation data.
+    diagnostics : Diagnostics
+        Of the model.
+    baselines : mapping from name to Baseline
+        "persistence", "linear" (with a constant and the same delays) and "everything".
+    comparison : mapping from name to MethodComparison
+        Further methods that were asked for, on all observables and on those kept.
+    reduction : Reduction
+        The graph of the explanation.
+    evaluation : EvaluationData
+        What the errors are of.
+    coverage : Coverage, optional
+        How well the model's bands hold on the evaluation data, at the level asked for; not where these are what it was
+        calibrated on.
+    samples : mapping from part to int
+        How many samples were learned from, validated on and judged on.
+    seconds : mapping from stage to float
+    seed, level : int and float
+        As they were asked for.
+    searches : tuple of SearchSummary
+        Every preliminary and full search, in their order.
+    left_out : tuple of str
+        Searches that were not made because the time limit was reached.
+    provenance : Provenance
+        What was done to the data on the way in, with counts: gaps, resampling, samples left out.
+    """
+
+    outcome: Outcome
+    paths: Mapping[str, SievePath]
+    errors: Errors
+    diagnostics: Diagnostics
+    baselines: Mapping[str, Baseline]
+    reduction: Reduction
+    evaluation: EvaluationData
+    samples: Mapping[str, int]
+    seconds: Mapping[str, float]
+    seed: int
+    level: float = 0.9
+    comparison: Mapping[str, MethodComparison] = field(default_factory=dict)
+    coverage: Coverage | None = None
+    searches: tuple[SearchSummary, ...] = ()
+    left_out: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def model(self) -> Model:
+        """The chosen model, learned from learning and validation data together."""
+        return self.outcome.model
+
+    @property
+    def judged_model(self) -> Model:
+        """The model that the errors are of: before it learned from the validation data, if they are on these."""
+        return self.path.choice.model if self.evaluation.on == "validation" else self.model
+
+    @property
+    def form(self) -> str:
+        """The prediction form of the model."""
+        return self.model.form
+
+    @property
+    def path(self) -> SievePath:
+        """How the size was chosen, in the form that was taken."""
+        return self.outcome.path
+
+    @property
+    def horizons(self) -> tuple[int, ...]:
+        """Steps ahead at which errors are given."""
+        return self.path.horizons
+
+    @property
+    def dictionary(self) -> Dictionary:
+        """All candidates."""
+        return self.outcome.dictionary
+
+    @property
+    def statistics(self) -> RegressionStatistics:
+        """Of learning and validation data, for all candidates; enough to refit with anything else."""
+        return self.outcome.statistics
+
+    @property
+    def explanation(self) -> Estimate:
+        """Which regressor drives which target, with probabilities: of the kept set, or of all if the graph decided."""
+        return self.outcome.explanation
+
+    @property
+    def interchangeable(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of explained regressors that could stand for one another, and share their probability."""
+        explained = self.statistics if self.outcome.graph_decides else self.outcome.kept
+        return interchangeable_groups(explained, self.explanation, constant=self.dictionary.constant)
+
+    @property
+    def retained(self) -> IndexArray:
+        """Indices of the regressors kept."""
+        return self.path.retained
+
+    @property
+    def retained_names(self) -> tuple[str, ...]:
+        """Names of the regressors kept."""
+        return self.path.retained_names
+
+    @property
+    def terms(self) -> int:
+        """Number of regressors that the model uses, input terms included."""
+        return len(self.retained) + len(self.outcome.always_kept)
+
+    @property
+    def embedding(self) -> Embedding:
+        """The delays in the model's state."""
+        return self.model.signals.embedding
+
+    @property
+    def gain_over_linear(self) -> FloatArray:
+        """Linear model's error over the sifted one's on validation windows, per horizon (typical ratio)."""
+        mine, theirs = self.path.choice.errors.blocks, self.baselines[LINEAR].validation.blocks
+        ratio: FloatArray = np.exp(np.mean(log_errors(theirs) - log_errors(mine), axis=1))
+        return ratio
+
+    @property
+    def beats_linear(self) -> bool:
+        """Whether, pooled over the horizons, the error on validation windows is less by more than a standard error."""
+        mine = log_errors(self.path.choice.errors.blocks).mean(axis=0)
+        theirs = log_errors(self.baselines[LINEAR].validation.blocks).mean(axis=0)
+        return bool(np.mean(theirs - mine) > paired_standard_error(mine, theirs))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a user should know, in words: the choice, the baseline, what is worrying about the model."""
+        found = [self.path.describe(), *([self.outcome.status] if self.outcome.status else [])]
+        if not self.beats_linear:
+            found.append(
+                "On the validation data it does not beat a linear model with the same delays and a constant. "
+                "Use that one, or offer other observables."
+            )
+        if self.left_out:
+            found.append(f"Not searched, because the time limit was reached: {'; '.join(self.left_out)}.")
+        bands = None if self.model.calibration is None else self.model.calibration.bands
+        shortage = "" if bands is None else bands.shortage(self.horizons[-1], self.level)
+        return (*found, *self.diagnostics.warnings, *([shortage] if shortage else []))
+
+    def describe(self) -> str:
+        """Say in words what was kept, how well it predicts and what to be careful about."""
+        pairs = zip(self.errors.mean, self.horizons, strict=True)
+        errors = ", ".join(f"{number(error)} at {h}" for error, h in pairs)
+        done = [self.provenance.describe()] if self.provenance.changed else []
+        return " ".join([*done, *self.remarks, f"NMSE on {self.evaluation.on} data: {errors} steps."])
+
+    def _facts(self) -> Facts:
+        error = f"{number(self.errors.mean[-1])} at {steps(self.horizons[-1])} on {self.evaluation.on} data"
+        return {"form": self.form, "kept": f"{len(self.retained)} of {self.path.candidates}", "NMSE": error}
+
+    def _repr_html_(self) -> str:
+        facts = {**self._facts(), "terms": shorten(self.retained_names), "remarks": " ".join(self.remarks)}
+        models = {SIFTED: self.errors, **{name: one.errors for name, one in self.baselines.items()}}
+        rows = ([name, *map(number, errors.mean)] for name, errors in models.items())
+        title = f"NMSE on {self.evaluation.on} data, mean of the outputs"
+        return html_table("SieveResult", facts) + html_grid(title, ["", *map(steps, self.horizons)], rows)
+
+
+@runtime_checkable
+class FittedEstimator(Protocol):
+    """An estimator after `fit`: `KoopmanSieve` is one."""
+
+    result_: SieveResult
+
+
+Sifted = SieveResult | FittedEstimator
+
+
+def result_of(given: Sifted) -> SieveResult:
+    """Return the result itself, or that of a fitted estimator.
+
+    Raises
+    ------
+    KoopsieveError
+        If it is neither.
+    """
+    found = given.result_ if isinstance(given, FittedEstimator) else given
+    if not isinstance(found, SieveResult):
+        raise KoopsieveError(
+            f"Expected the result of sift(), or a KoopmanSieve after fit(). Got {type(given).__name__}; "
+            "call sift(...) or fit(...) first."
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Contender:
+    """One model in the table of all: the sifted one, a baseline, or a further method.
+
+    Parameters
+    ----------
+    name : str
+        Of the model or the method.
+    label : str
+        The name, and for a further method whether it uses all terms or those kept.
+    model : Model
+    errors : Errors
+        On the evaluation data.
+    terms : int
+        Number of regressors, input terms included.
+    of_kept : bool
+        Whether it uses the kept terms only.
+    """
+
+    name: str
+    label: str
+    model: Model
+    errors: Errors
+    terms: int
+    of_kept: bool
+
+    @property
+    def condition_number(self) -> float:
+        """κ(Aᵀ); nan for a form without a matrix A."""
+        return self.model.condition_number
+
+    @property
+    def spectral_radius(self) -> float:
+        """Largest absolute eigenvalue of A; nan for a form without it."""
+        return self.model.spectral_radius
+
+
+def contenders(result: SieveResult) -> tuple[Contender, ...]:
+    """Return the sifted model, the baselines, then each further method on all candidates and on those kept."""
+    found = [Contender(SIFTED, SIFTED, result.model, result.errors, result.terms, of_kept=True)]
+    for name in (LINEAR, EVERYTHING, PERSISTENCE):
+        baseline = result.baselines[name]
+        terms = len(baseline.model.output_names) if name == PERSISTENCE else _regressors(baseline.model)
+        found.append(Contender(name, name, baseline.model, baseline.errors, terms, of_kept=False))
+    for name, one in result.comparison.items():
+        for which, fit in (("all", one.full), ("kept", one.reduced)):
+            label, terms = f"{name}, {which}", _regressors(fit.model)
+            found.append(Contender(name, label, fit.model, fit.errors, terms, of_kept=which == "kept"))
+    return tuple(found)
+
+
+def _regressors(model: Model) -> int:
+    return len(model.dictionary.regressors)

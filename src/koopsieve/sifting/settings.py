@@ -1,0 +1,189 @@
+"""The settings of `sift` as one frozen value, checked before any work is done.
+
+`sift`, `KoopmanSieve` and the command line all build one. A setting that would have no effect is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from koopsieve._types import KoopsieveError, is_several, real_number, require_kind, sorted_horizons, whole_number
+from koopsieve.data import Embedding, Stream, Trajectories
+from koopsieve.dictionary import Block, Dictionary
+from koopsieve.execution import Executor, Progress, silent
+from koopsieve.forms import FORMS, Form, LinearModel
+from koopsieve.identify import Identifier
+from koopsieve.sieve import GraphSieve, Sieve
+from koopsieve.uncertainty.bands import checked_level
+
+AUTO = "auto"
+Data = Trajectories | Stream
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SiftSettings:
+    """What `sift` is asked to do with the data to learn from; its parameters are explained there.
+
+    Raises
+    ------
+    KoopsieveError
+        If a setting makes no sense, or would have no effect beside the others.
+    """
+
+    dictionary: Block | Dictionary | str = AUTO
+    form: str = AUTO
+    delays: Embedding | Sequence[Embedding] | str | None = None
+    sieve: Sieve | None = None
+    horizons: Sequence[int] = (1, 10, 50)
+    validation: Data | float = 0.25
+    test: Data | float | None = None
+    truth: Trajectories | None = None
+    path_length: int = 20
+    max_terms: int | None = None
+    refits: Mapping[str, Identifier] | None = None
+    stable: bool = True
+    threshold: float = 0.1
+    level: float = 0.9
+    compare: Mapping[str, Identifier] | None = None
+    seed: int = 0
+    budget: float = 300.0
+    executor: Executor | None = None
+    progress: Progress | bool = False
+
+    def __post_init__(self) -> None:
+        _check_numbers(self)
+        _check_values(self)
+        _check_parts(self.validation, self.test, self.truth)
+        _check_effects(self)
+
+    def forms_for(self, inputs: bool) -> tuple[Form, ...]:
+        """Return the forms to search with their settings, the simplest first; some need inputs."""
+        asked = FORMS if self.form == AUTO else (self.form,)
+        if self.form == AUTO and isinstance(self.sieve, GraphSieve):
+            asked = (LinearModel.form,)
+        every = (FORMS[name].configured(self.sieve, self.refits, self.stable) for name in asked)
+        return tuple(form for form in every if inputs or not form.needs_inputs or self.form != AUTO)
+
+    @property
+    def shown(self) -> Progress:
+        """What shows how far the work is."""
+        if not isinstance(self.progress, bool):
+            return self.progress
+        if not self.progress:
+            return silent
+        from koopsieve.execution.progress import bar
+
+        return bar
+
+    def delays_of(self, data: Data) -> tuple[Embedding, ...] | None:
+        """Return the delays to choose from; None where they are to be found."""
+        if isinstance(self.delays, Embedding):
+            return (self.delays,)
+        if self.delays is None:
+            return None if isinstance(self.dictionary, str) and data.embedding.trivial else (data.embedding,)
+        return None if isinstance(self.delays, str) else tuple(self.delays)
+
+
+def _check_numbers(asked: SiftSettings) -> None:
+    if not sorted_horizons(asked.horizons):
+        raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
+    checked_level(asked.level)
+    whole_number("seed", asked.seed)
+    if whole_number("path_length, the number of sets on a path,", asked.path_length, 1) < 2:
+        raise KoopsieveError(f"path_length must be at least 2. Got {asked.path_length}.")
+    if asked.max_terms is not None and whole_number("max_terms", asked.max_terms) < 1:
+        raise KoopsieveError(f"max_terms must be at least 1. Got {asked.max_terms}.")
+    check_share("threshold", asked.threshold)
+    if not real_number("budget, a number of seconds,", asked.budget) > 0:
+        raise KoopsieveError(f"budget must be a positive number of seconds. Got {asked.budget!r}.")
+
+
+def _check_values(asked: SiftSettings) -> None:
+    if not isinstance(asked.form, str) or asked.form not in (*FORMS, AUTO):
+        raise KoopsieveError(f"form must be one of {', '.join(FORMS)} or auto. Got {asked.form!r}.")
+    for name in ("delays", "dictionary"):
+        value = getattr(asked, name)
+        if isinstance(value, str) and value != AUTO:
+            raise KoopsieveError(f'{name} may be "auto" or a value such as Embedding(2, 2) or States(). Got {value!r}.')
+    require_kind(
+        "a dictionary", asked.dictionary, (Block, Dictionary, str), "Write one such as States() + Monomials()."
+    )
+    if not isinstance(asked.delays, Embedding | str | None):
+        if not is_several(asked.delays) or not len(asked.delays):
+            raise KoopsieveError(f'delays must be Embedding(…), several of them, or "auto". Got {asked.delays!r:.80}.')
+        for one in asked.delays:
+            require_kind("delays as an Embedding", one, Embedding, "Write Embedding(state_delays, input_delays).")
+    if not isinstance(asked.stable, bool):
+        raise KoopsieveError(f"stable must be True or False. Got {asked.stable!r}.")
+    if not isinstance(asked.progress, bool) and not callable(asked.progress):
+        raise KoopsieveError(f"progress must be True, False or a function. Got {asked.progress!r}.")
+    sieve = asked.sieve
+    if sieve is not None and (isinstance(sieve, type) or not callable(getattr(sieve, "path", None))):
+        raise KoopsieveError(f"Expected a sieve, such as HorizonSieve() or GraphSieve(), got {sieve!r}.")
+    for name in ("refits", "compare"):
+        _check_methods(name, getattr(asked, name))
+
+
+def check_share(what: str, value: Any, *, zero: bool = False) -> float:
+    """Return a number between 0 and 1, both excluded, or 0 too where that has a meaning."""
+    number = real_number(what, value)
+    if not (0 < number < 1 or (zero and number == 0)):
+        raise KoopsieveError(f"{what} must be a number between 0 and 1, both excluded. Got {value!r}.")
+    return number
+
+
+def _check_methods(name: str, methods: Any) -> None:
+    if methods is None:
+        return
+    if not isinstance(methods, Mapping):
+        raise KoopsieveError(
+            f'{name} must be a mapping from names to methods, such as {{"least squares": LeastSquares()}}. '
+            f"Got {methods!r}."
+        )
+    for key, method in methods.items():
+        if isinstance(method, type) or not callable(getattr(method, "identify", None)):
+            raise KoopsieveError(f"Expected a method such as LeastSquares() in {name}, got {method!r} for {key!r}.")
+
+
+def _check_parts(validation: object, test: object, truth: object) -> None:
+    """Refuse parts of the data that are neither data nor a share of them."""
+    if not isinstance(validation, Trajectories | Stream):
+        check_share("validation, the share of the data held out to choose on,", validation, zero=True)
+    if test is not None and not isinstance(test, Trajectories | Stream):
+        check_share("test, the share of the data held out to judge on,", test)
+    if truth is None:
+        return
+    require_kind("truth as Trajectories", truth, Trajectories, "Build them with Trajectories.from_arrays.")
+    if not isinstance(test, Trajectories):
+        raise KoopsieveError(
+            "truth is the test data without noise, so it needs them beside it. Give test=Trajectories, or leave it out."
+        )
+
+
+def _check_effects(asked: SiftSettings) -> None:
+    """Refuse what differs from its default and would change nothing."""
+    searched = asked.forms_for(inputs=True)
+    for name in ("refits", "stable"):
+        if getattr(asked, name) != _DEFAULTS[name] and not any(form.takes(name) for form in searched):
+            raise KoopsieveError(_without_effect(name, asked.form, [one for one in FORMS.values() if one.takes(name)]))
+    sieve = asked.sieve
+    if sieve is not None and not any(form.takes_sieve(sieve) for form in searched):
+        taking = [one for one in FORMS.values() if one.takes_sieve(sieve)]
+        raise KoopsieveError(_without_effect(f"sieve={type(sieve).__name__}(…)", asked.form, taking))
+    if isinstance(sieve, GraphSieve) and asked.path_length != _DEFAULTS["path_length"]:
+        raise KoopsieveError(
+            f"GraphSieve() gives one set, so path_length={asked.path_length} has no effect. Leave it out, or use "
+            "HorizonSieve()."
+        )
+    if asked.compare and asked.form != LinearModel.form:
+        raise KoopsieveError(f'compare needs form="{LinearModel.form}". Got form={asked.form!r}.')
+
+
+def _without_effect(setting: str, form: str, taking: Sequence[Form]) -> str:
+    others = " or ".join(f'form="{one.name}"' for one in taking)
+    return f"{setting} has no effect in the {form} form. Leave it out{f', or use {others}' if others else ''}."
+
+
+_DEFAULTS = {one.name: one.default for one in fields(SiftSettings)}

@@ -1,0 +1,189 @@
+"""The data of one run in their parts: to learn from, to validate on, to judge on; no window lies in two of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from koopsieve._display import Facts, Shown
+from koopsieve._types import KoopsieveError, sorted_horizons, warn_user
+from koopsieve.data import Embedding, Stream, Trajectories, embedded
+from koopsieve.data.delays import long_enough, require_dataset
+from koopsieve.data.provenance import Counts, Provenance
+from koopsieve.data.splitting import hold_out, in_memory, sample, thinned
+from koopsieve.evaluate import Errors, judge
+from koopsieve.forms import Model
+from koopsieve.sifting.settings import Data, SiftSettings
+
+Given = TypeVar("Given", Data, Data | float, Data | float | None)
+
+MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that it is split as trajectories are
+MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
+MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EvaluationData(Shown):
+    """The data that the errors of the result are of.
+
+    Parameters
+    ----------
+    on : str
+        "test" for data that came with the call, "held-out" for a part of the data, "validation" where there is neither:
+        then the sifted model was chosen on them, and its errors there are those before it learned from them too.
+    data : Trajectories
+        The model's delays embedded.
+    truth : Trajectories, optional
+        The same without measurement noise, where that is known.
+    """
+
+    on: str
+    data: Trajectories
+    truth: Trajectories | None = None
+
+    def _facts(self) -> Facts:
+        return {"on": self.on, "samples": str(self.data.n_samples)}
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The data in their parts: as they were measured, or with delays embedded.
+
+    Parameters
+    ----------
+    learn, validation : Trajectories or Stream
+    windows : Trajectories
+        The validation data in memory: all of them, or a sample of a stream.
+    evaluation : EvaluationData
+        What errors are reported on.
+    validated : bool
+        Whether anything was held out for validation.
+    horizons : tuple of int
+        Steps ahead that were asked for, as far as the data allow them.
+    given : tuple
+        The data as they came: to learn from, to validate on, to judge on.
+    """
+
+    learn: Data
+    validation: Data
+    windows: Trajectories
+    evaluation: EvaluationData
+    validated: bool
+    horizons: tuple[int, ...]
+    given: tuple[object, ...] = ()
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the data come from, and all that was done to them until they were used.
+
+        Of a stream it is known only how much was read.
+        """
+        used = (self.learn, self.validation, *([] if self.evaluation.on == "validation" else [self.evaluation.data]))
+        there = [one.provenance for one in self.given if isinstance(one, Trajectories)]
+        steps = [one.provenance for one in used if isinstance(one, Trajectories)]
+        streams = [one for one in self.given if isinstance(one, Stream)]
+        if not streams:
+            return replace(Provenance.join(there), steps=Provenance.join([*there, *steps]).steps)
+        rows = sum(one.n_samples or 0 for one in streams)
+        note = "Read as a stream, piece by piece."
+        return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=(note,)),))])
+
+    @property
+    def samples(self) -> dict[str, int]:
+        """How many samples there are to learn from, to validate on and to judge on; 0 where it is not known."""
+        counts = {"learn": self.learn.n_samples, "validation": self.validation.n_samples if self.validated else 0}
+        judged = 0 if self.evaluation.on == "validation" else self.evaluation.data.n_samples
+        return {**{name: count or 0 for name, count in counts.items()}, "judged": judged}
+
+    def errors(self, model: Model, before: Model) -> Errors:
+        """Return a model's errors where it is judged; on validation data those of the model that had not seen them."""
+        judged = before if self.evaluation.on == "validation" else model
+        return judge(judged, self.evaluation.data, self.horizons, self.evaluation.truth)
+
+    def embedded(self, embedding: Embedding, deepest: Embedding | None = None) -> Parts:
+        """Return the parts with delays.
+
+        Parameters
+        ----------
+        embedding : Embedding
+        deepest : Embedding, optional
+            Predictions of all models that are compared start where this one could: windows of models with fewer delays
+            are cut, so that all start at the same samples.
+        """
+        learn, held = embedded(self.learn, embedding), embedded(self.validation, embedding)
+        learn.signals.require_same(held.signals, "Learning and validation data")
+        windows = _trimmed(embedded(self.windows, embedding), embedding if deepest is None else deepest)
+        same = replace(self, learn=learn, validation=held, windows=windows)
+        if self.evaluation.on == "validation":
+            return replace(same, evaluation=EvaluationData("validation", windows))
+        judged = embedded(self.evaluation.data, embedding)
+        learn.signals.require_same(judged.signals, "Learning and test data")
+        truth = None if self.evaluation.truth is None else embedded(self.evaluation.truth, embedding)
+        return replace(same, evaluation=EvaluationData(self.evaluation.on, judged, truth))
+
+
+def _trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
+    """Return what a deeper embedding would have left of each episode."""
+    first, last = deepest.lost - data.embedding.lost, deepest.ahead - data.embedding.ahead
+    if not first and not last:
+        return data
+    kept = [(e, first, len(x) - last) for e, x in enumerate(data.states) if len(x) - last - first > 1]
+    return data.stretches(kept)
+
+
+def divide(data: Data, settings: SiftSettings) -> Parts:
+    """Return the parts of the data, without delays, and the horizons that they allow."""
+    require_dataset(data)
+    delays, horizons = settings.delays_of(data), sorted_horizons(settings.horizons)
+    deepest = None if delays is None else max(delays, key=lambda one: one.lost + one.ahead)
+    rest = _usable(in_memory(data, MAX_NUMBERS_IN_MEMORY), deepest)
+    validation, test = _usable(settings.validation, deepest), _usable(settings.test, deepest)
+    given, longest, on = (rest, validation, test), horizons[-1], "test"
+    if isinstance(test, int | float):
+        rest, test = hold_out(rest, float(test), longest)
+        on = "held-out"
+    validated = not (isinstance(validation, int | float) and validation == 0)
+    if isinstance(validation, Trajectories | Stream):
+        learn, held = rest, validation
+    elif validated:
+        learn, held = hold_out(rest, float(validation), longest)
+    else:
+        learn = held = rest
+    stretch = 20 * (longest + 1)
+    windows = thinned(sample(held, MAX_WINDOW_ROWS, stretch), MAX_WINDOW_ROWS, stretch)
+    judged = EvaluationData("validation", windows)
+    if test is not None:
+        judged = EvaluationData(on, sample(test, MAX_JUDGED_ROWS, stretch), settings.truth)
+    parts = Parts(learn, held, windows, judged, validated, horizons, given)
+    return replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))
+
+
+def _usable(data: Given, delays: Embedding | None) -> Given:
+    """Return raw trajectories without the episodes that are too short for the delays; anything else as it is."""
+    if delays is None or not isinstance(data, Trajectories) or not data.embedding.trivial:
+        return data
+    return long_enough(data, delays)
+
+
+def _possible_horizons(asked: Parts, deepest: Embedding) -> tuple[int, ...]:
+    """Return the horizons that the data to choose and to judge on allow; the others are left out with a warning.
+
+    Raises
+    ------
+    KoopsieveError
+        If they allow none.
+    """
+    parts, horizons = asked.embedded(deepest), asked.horizons
+    allowed = min(max(map(len, data.states)) - 1 for data in (parts.windows, parts.evaluation.data))
+    kept = tuple(h for h in horizons if h <= allowed)
+    if not kept:
+        raise KoopsieveError(
+            f"The data held out would have to reach {horizons[0]} steps ahead, but allow {allowed}. Ask for shorter "
+            "horizons, or give more data."
+        )
+    if kept != horizons:
+        warn_user(
+            f"Horizons beyond {allowed} are left out: no stretch of the data that models are chosen or judged on is "
+            "longer. Give more data to predict further ahead."
+        )
+    return kept

@@ -1,0 +1,188 @@
+"""Calibrate a model on held-out data: bands, support and certificate, kept with the model as its `Calibration`.
+
+Comes in: a model, data that it has not learned from, and the statistics that it was learned from. Goes out: the same
+model with another calibration. `to_parts` and `from_parts` are for model files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from koopsieve._display import Facts, Shown
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Trajectories
+from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate.rollout import step_errors
+from koopsieve.regression import RegressionStatistics
+from koopsieve.uncertainty.bands import Bands, LocalSpread
+from koopsieve.uncertainty.certificates import Certificate
+from koopsieve.uncertainty.conformal import bands_from
+from koopsieve.uncertainty.support import Support, support_of
+
+if TYPE_CHECKING:
+    from koopsieve.forms import Model
+
+_BANDS, _LOCAL, _SUPPORT, _CERTIFICATE = "bands.", "local.", "support.", "certificate."
+MAX_LEVERAGE_SAMPLES = 20_000  # held-out samples whose leverage sets the limit of the support
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Shown):
+    """How far to trust a model.
+
+    Parameters
+    ----------
+    bands : Bands, optional
+        Half-widths of prediction bands.
+    support : Support, optional
+        Region and leverage of the data that the model was learned from.
+    certificate : Certificate, optional
+        How nearly its observables are closed under the dynamics.
+    """
+
+    bands: Bands | None = None
+    support: Support | None = None
+    certificate: Certificate | None = None
+
+    def check(self, dictionary: Dictionary) -> None:
+        """Check that the calibration belongs to a model with this dictionary.
+
+        Raises
+        ------
+        KoopsieveError
+        """
+        bands, support, signals = self.bands, self.support, dictionary.signals
+        outputs, columns = len(signals.outputs), len(signals.state_names) + len(signals.inputs)
+        fits = bands is None or bands.widths.shape[1] == outputs
+        if bands is not None and bands.local is not None:
+            fits &= len(bands.local.center) == dictionary.size and bands.local.weights.shape[1] == outputs
+        if support is not None:
+            fits &= support.region.shape == (2, columns) and support.reach.shape == (2, outputs)
+            fits &= set(support.regressors) <= set(dictionary.regressors)
+        if not fits:
+            raise KoopsieveError("Its calibration belongs to another dictionary.")
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a model file holds of it: plain values, and arrays."""
+        arrays: dict[str, NDArray[Any]] = {}
+        config: dict[str, Any] = {"regressors": None}
+        if self.bands is not None:
+            of = self.bands
+            arrays |= _prefixed(_BANDS, steps=of.steps, widths=of.widths, joint=of.joint, windows=of.windows)
+            if of.local is not None:
+                arrays |= _prefixed(_LOCAL, **vars(of.local))
+        if self.support is not None:
+            config["regressors"] = self.support.regressors
+            numbers = {name: value for name, value in vars(self.support).items() if name != "regressors"}
+            arrays |= _prefixed(_SUPPORT, **numbers)
+        if self.certificate is not None:
+            held = self.certificate
+            pairs = np.stack([held.eigenvalues.real, held.eigenvalues.imag, held.residuals])
+            arrays |= _prefixed(_CERTIFICATE, pairs=pairs, invariance_error=held.invariance_error)
+        return config, arrays
+
+    @classmethod
+    def from_parts(cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Calibration:
+        """Return the calibration from the parts that `to_parts` returned.
+
+        Raises
+        ------
+        KoopsieveError
+            If its parts do not fit together.
+        """
+        if any(values.dtype != np.float64 for values in arrays.values()):
+            raise KoopsieveError("Its calibration should hold 64-bit floats.")
+        prefixes = (_BANDS, _LOCAL, _SUPPORT, _CERTIFICATE)
+        bands, local, support, certificate = (_held(prefix, arrays) for prefix in prefixes)
+        return cls(
+            _bands(_local(**local) if local else None, **bands) if bands else None,
+            _support(tuple(map(str, config["regressors"])), **support) if support else None,
+            _certificate(**certificate) if certificate else None,
+        )
+
+    def _facts(self) -> Facts:
+        held = {"bands": self.bands, "support": self.support, "certificate": self.certificate}
+        return {name: "none" if part is None else repr(part) for name, part in held.items()}
+
+
+def _prefixed(prefix: str, **values: Any) -> dict[str, NDArray[Any]]:
+    return {prefix + name: np.asarray(value, dtype=float) for name, value in values.items()}
+
+
+def _held(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
+
+
+def _bands(
+    local: LocalSpread | None, steps: NDArray[Any], widths: NDArray[Any], joint: NDArray[Any], windows: NDArray[Any]
+) -> Bands:
+    return Bands(steps.astype(np.intp), widths, joint, windows.astype(np.intp), local)
+
+
+def _local(steps: NDArray[Any], center: NDArray[Any], projection: NDArray[Any], weights: NDArray[Any]) -> LocalSpread:
+    return LocalSpread(steps.astype(np.intp), center, projection, weights)
+
+
+def _support(
+    regressors: tuple[str, ...],
+    whitening: NDArray[Any],
+    limit: NDArray[Any],
+    region: NDArray[Any],
+    reach: NDArray[Any],
+) -> Support:
+    return Support(regressors, whitening, float(limit), region, reach)
+
+
+def _certificate(pairs: NDArray[Any], invariance_error: NDArray[Any]) -> Certificate:
+    return Certificate(pairs[0] + 1j * pairs[1], pairs[2], float(invariance_error))
+
+
+def calibrate(
+    model: Model,
+    held_out: Trajectories,
+    horizon: int,
+    *,
+    statistics: RegressionStatistics | None = None,
+    before: Model | None = None,
+) -> Model:
+    """Return the model with bands up to `horizon` steps, and with the support of its data where that is known.
+
+    Parameters
+    ----------
+    model : Model
+    held_out : Trajectories
+        Data that the model, or `before`, has not learned from, of the kind that it will predict.
+    horizon : int
+        Number of steps; an episode must be longer.
+    statistics : RegressionStatistics, optional
+        Of the data that the model was learned from. With them predictions also say when they leave these data, and a
+        linear or bilinear model gets a certificate.
+    before : Model, optional
+        The same model learned without the held-out data, if `model` has since learned from them too. Errors are those
+        of `before`.
+
+    Returns
+    -------
+    Model
+        The same with another `calibration`.
+
+    Raises
+    ------
+    KoopsieveError
+        If the data do not fit the model, or no episode is longer than the horizon.
+    """
+    errors = step_errors(model if before is None else before, held_out, horizon)
+    known = Calibration() if model.calibration is None else model.calibration
+    known = replace(known, bands=bands_from(errors, model.dictionary))
+    if statistics is not None:
+        states, acting = np.concatenate([x[:-1] for x in errors.data.states]), np.concatenate(errors.data.inputs)
+        some = slice(None, None, -(-len(states) // MAX_LEVERAGE_SAMPLES))
+        predicted = errors.complete_windows()[2]
+        support = support_of(model.dictionary, statistics, states[some], acting[some], predicted)
+        known = replace(known, support=support, certificate=model.certificate(statistics))
+    return replace(model, calibration=known)  # type: ignore[type-var]

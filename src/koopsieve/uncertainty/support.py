@@ -1,0 +1,156 @@
+"""The support of a model's data, so that a prediction can say when it leaves them.
+
+Two things are kept: the region, which is the least and largest value of every state and input, and the leverage of the
+samples in the regression. Leverage φᵀ(ΦᵀΦ)⁻¹φ finds combinations that the data do not hold although every signal alone
+stays within its bounds; the region finds one signal that goes too far among many regressors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from koopsieve._display import Facts, Shown, shorten
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError, magnitude
+from koopsieve.dictionary import Dictionary
+from koopsieve.evaluate.rollout import chunks
+from koopsieve.regression import RegressionStatistics
+
+REGION_MARGIN = 0.05  # of the width of the region; held-out data of the same kind go a little beyond it
+HELD_OUT_MARGIN = 1.5  # limits are this times the quantile below on held-out data
+_LIMIT_QUANTILE = 0.999
+_MIN_SINGULAR = 1e-8  # directions of the scaled design weaker than this times the strongest are left out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Support(Shown):
+    """The region of the data and the leverage of their samples.
+
+    Parameters
+    ----------
+    regressors : tuple of str
+        Names of the observables and input terms that leverage is computed from.
+    whitening : array, shape (p, r)
+        The leverage of a row φ, one on average over the data, is ‖φW‖²: (D61).
+    limit : float
+        Leverage above which a sample lies outside.
+    region : array, shape (2, n + l)
+        Least and largest value of every state and acting input.
+    reach : array, shape (2, n_outputs)
+        Least and largest prediction of each output on held-out data, at least the region with its margin.
+    """
+
+    regressors: tuple[str, ...]
+    whitening: FloatArray
+    limit: float
+    region: FloatArray
+    reach: FloatArray
+
+    def __post_init__(self) -> None:
+        whole = self.whitening.ndim == 2 and len(self.whitening) == len(self.regressors)
+        if not whole or self.region.ndim != 2 or len(self.region) != 2 or len(self.reach) != 2:
+            raise KoopsieveError("The support does not fit together: its arrays belong to other regressors.")
+
+    def leverage(self, dictionary: Dictionary, states: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return the leverage of samples (states, inputs), one on average over the data, shape (samples,)."""
+        position = {name: i for i, name in enumerate(dictionary.regressors)}
+        columns = [position[name] for name in self.regressors]
+        found = np.empty(len(states))
+        for part in chunks(len(states), len(position)):
+            with np.errstate(all="ignore"):
+                rows = dictionary.evaluate(np.concatenate([states[part], acting[part]], axis=1))[:, columns]
+                found[part] = np.sum((rows @ self.whitening) ** 2, axis=1)
+        return found
+
+    def outside(
+        self, dictionary: Dictionary, states: FloatArray, acting: FloatArray, predicted: FloatArray
+    ) -> BoolArray:
+        """Return which predictions lie outside the data, shape (starts, steps).
+
+        A prediction does if its start does, or one of the inputs up to it, or if it or one before it goes further
+        beyond the region than predictions do on held-out data.
+
+        Parameters
+        ----------
+        dictionary : Dictionary
+            Of the model.
+        states : array, shape (starts, n)
+        acting : array, shape (starts, steps, l)
+        predicted : array, shape (starts, steps, n_outputs)
+        """
+        n = states.shape[1]
+        low, high = widened(self.region, REGION_MARGIN * np.ptp(self.region, axis=0))
+        start = beyond(states, low[:n], high[:n]) | ~(self.leverage(dictionary, states, acting[:, 0]) <= self.limit)
+        step = beyond(acting, low[n:], high[n:]) | beyond(predicted, *self.reach)
+        since: BoolArray = np.maximum.accumulate(step, axis=1)
+        return start[:, None] | since
+
+    def _facts(self) -> Facts:
+        return {"regressors": shorten(self.regressors), "leverage below": f"{self.limit:.3g}"}
+
+
+def widened(region: FloatArray, by: FloatArray) -> FloatArray:
+    """Return least and largest values (2, d) moved apart."""
+    return np.stack([region[0] - by, region[1] + by])
+
+
+def beyond(values: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Return where a vector, the last axis of `values`, is not between its bounds."""
+    within: BoolArray = np.all((values >= low) & (values <= high), axis=-1)
+    return ~within
+
+
+def support_of(
+    dictionary: Dictionary,
+    statistics: RegressionStatistics,
+    states: FloatArray,
+    acting: FloatArray,
+    predicted: FloatArray,
+) -> Support | None:
+    """Return the support of the statistics, with limits from held-out samples and the predictions there.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        Of the model.
+    statistics : RegressionStatistics
+        Of the data that the model was learned from; they may hold further regressors.
+    states, acting : array, shape (samples, n) and (samples, l)
+        Held-out samples.
+    predicted : array, shape (windows, steps, n_outputs)
+        Predictions on held-out windows.
+
+    Returns
+    -------
+    Support, or None if the statistics hold no region.
+    """
+    if statistics.region is None:
+        return None
+    position = {name: i for i, name in enumerate(statistics.regressors)}
+    shared = tuple(name for name in dictionary.regressors if name in position)
+    whitening = _whitening(statistics.R[:, [position[name] for name in shared]], statistics.rows)
+    found = Support(shared, whitening, np.inf, statistics.region, _reach(statistics.region, predicted))
+    usual = float(np.quantile(found.leverage(dictionary, states, acting), _LIMIT_QUANTILE, method="higher"))
+    return replace(found, limit=HELD_OUT_MARGIN * usual)
+
+
+def _reach(region: FloatArray, predicted: FloatArray) -> FloatArray:
+    """Return the limits of predictions on held-out data, at least the region of the outputs with its margin."""
+    own = region[:, : predicted.shape[2]]
+    with np.errstate(invalid="ignore"):
+        excess = np.maximum(own[0] - predicted, predicted - own[1]).max(axis=1, initial=0.0)
+    usual = np.quantile(np.nan_to_num(excess, nan=np.inf, posinf=np.inf), _LIMIT_QUANTILE, axis=0, method="higher")
+    return widened(own, np.maximum(HELD_OUT_MARGIN * usual, REGION_MARGIN * np.ptp(own, axis=0)))
+
+
+def _whitening(R: FloatArray, rows: float) -> FloatArray:
+    """Return W of (D61), with ‖φW‖² the leverage of φ, without directions that the data hardly excite."""
+    unit = magnitude(R)
+    length = np.linalg.norm(R / unit, axis=0)
+    scale = unit * np.where(length > 0, length, 1.0)
+    _, singular, directions = np.linalg.svd(R / scale, full_matrices=False)
+    strong = singular > _MIN_SINGULAR * singular.max(initial=0.0)
+    size = np.sqrt(rows / max(int(strong.sum()), 1))
+    whitening: FloatArray = size * directions[strong].T / singular[strong] / scale[:, None]
+    return whitening

@@ -1,0 +1,151 @@
+"""What streams are given: masks mean missing, complex numbers and short inputs are refused, places are right."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from koopsieve import nmse
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Stream, Trajectories, embed_delays
+from koopsieve.dictionary import States
+from koopsieve.execution import Serial, Threads
+from koopsieve.regression import compress
+
+X = np.random.default_rng(0).normal(size=(40, 2))
+U = np.random.default_rng(1).normal(size=(40, 1))
+MASK = np.zeros((40, 2), dtype=bool)
+MASK[13, 1] = True
+MASKED = np.ma.masked_array(X, mask=MASK)
+
+
+def read(stream):
+    return [block for piece in stream.pieces(7) for block in piece]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Stream.from_arrays(MASKED),
+        lambda: Stream.from_arrays([MASKED]),
+        lambda: Stream.from_chunks([("a", MASKED[:10]), ("a", MASKED[10:])]),
+        lambda: Stream.from_chunks([("a", list(MASKED))]),
+    ],
+)
+def test_masked_samples_are_missing(make):
+    with pytest.raises(KoopsieveError, match=r"'x2' is missing or infinite \(nan\) at sample 13 \(counted from 0\) of"):
+        read(make())
+
+
+def test_masked_inputs_are_missing():
+    hidden = np.ma.masked_array(U, mask=np.arange(40)[:, None] == 20)
+    with pytest.raises(KoopsieveError, match=r"'u1' is missing .* at sample 20 \(counted from 0\) of episode 0"):
+        read(Stream.from_arrays(X, hidden))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Stream.from_arrays(X + 0j),
+        lambda: Stream.from_arrays([X, X * 1j]),
+        lambda: Stream.from_arrays(X, U + 0j),
+        lambda: Stream.from_arrays(X.astype(object)),
+        lambda: Stream.from_arrays(X.astype(str)),
+        lambda: Stream.from_arrays([[["a", "b"], ["c", "d"]]]),
+        lambda: Stream.from_chunks([("a", X + 1j)]),
+        lambda: Stream.from_chunks([("a", X, U + 1j)]),
+    ],
+)
+def test_what_is_no_real_number_is_refused_at_the_border(make):
+    with pytest.raises(KoopsieveError, match="must be real numbers"):
+        make()
+
+
+def test_later_chunks_are_looked_at_too():
+    with pytest.raises(KoopsieveError, match="A chunk of episode 'a' must be real numbers"):
+        read(Stream.from_chunks([("a", X), ("a", X + 1j)]))
+
+
+def test_lists_are_arrays():
+    assert Stream.from_arrays([X.tolist()], [U.tolist()]).n_samples == 40
+
+
+@pytest.mark.parametrize("size", [1, 10, 39])
+def test_inputs_a_row_short_in_the_middle_are_refused(size):
+    """The last chunk may have one input fewer; any other would shift all that follow."""
+    whole = [("a", X[:size], U[:size]), ("a", X[size:], U[size:-1])]
+    assert sum(len(block.states) for block in read(Stream.from_chunks(whole))) == 40
+    short = [("a", X[:size], U[: size - 1]), ("a", X[size:], U[size:])]
+    message = rf"inputs are a row short before sample {size} \(counted from 0\) of episode 'a', in the middle of"
+    with pytest.raises(KoopsieveError, match=message):
+        read(Stream.from_chunks(short))
+    assert len(read(Stream.from_chunks([("a", X[:20], U[:19]), ("b", X[20:], U[20:])])))
+
+
+@pytest.mark.parametrize("name", [None, float("nan"), np.array([1, 2]), [1], {"a": 1}])
+def test_episodes_that_cannot_be_told_apart(name):
+    with pytest.raises(KoopsieveError, match="must be a number or a text"):
+        Stream.from_chunks([(name, X)])
+
+
+@pytest.mark.parametrize("dt", [0, 0.0, -1.0, True, "1"])
+def test_sample_times_that_are_none(dt, tmp_path):
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table({"t": 0.1 * np.arange(40), "x": X[:, 0]}), path)
+    for make in (
+        lambda: Stream.from_arrays(X, dt=dt),
+        lambda: Stream.from_chunks([("a", X)], dt=dt),
+        lambda: Stream.from_parquet(path, "x", dt=dt),
+        lambda: Stream.from_parquet(path, "x", time="t", dt=dt),
+    ):
+        with pytest.raises(KoopsieveError, match="dt, the sample time, must be a positive number"):
+            make()
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+@pytest.mark.parametrize("kind", ["plain", "dictionary"])
+@pytest.mark.parametrize("group", [3, 10, 100])
+def test_rows_without_an_episode_are_refused_however_they_are_read(missing, kind, group, tmp_path):
+    runs = pa.array([1.0] * 15 + [missing] * 5 + [2.0] * 20)
+    runs = runs.dictionary_encode() if kind == "dictionary" else runs
+    parquet.write_table(pa.table({"run": runs, "x": X[:, 0]}), tmp_path / "x.parquet", row_group_size=group)
+    with pytest.raises(KoopsieveError, match=r"'run' of .*x\.parquet must say for every row .* missing at row 17"):
+        Stream.from_parquet(tmp_path, "x", episode="run")
+
+
+@pytest.mark.parametrize("executor", [Serial(), Threads(2), Threads(5)])
+@pytest.mark.parametrize("delays", [(0, 0, "k"), (3, 2, "k+1")])
+@pytest.mark.parametrize("rows", [1, 7, 100])
+def test_rows_are_right_in_every_part(executor, delays, rows):
+    x = [X.copy(), X.copy(), X.copy()]
+    x[2][29, 0] = np.inf
+    phi = States().fit(embed_delays(Trajectories.from_arrays(X, U), *delays))
+    stream = embed_delays(Stream.from_arrays(x, [U] * 3), *delays)
+    with pytest.raises(KoopsieveError, match=r"'x1' is missing or infinite \(inf\) at sample 29 .* of episode 2"):
+        compress(stream, phi, chunk_rows=rows, executor=executor)
+
+
+@pytest.mark.parametrize("executor", [Serial(), Threads(2), Threads(5)])
+@pytest.mark.parametrize("rows", [1, 7, 100])
+def test_rows_in_files_are_rows_of_the_file(executor, rows, tmp_path):
+    for number, runs in enumerate((["a"] * 40, ["a"] * 10 + ["b"] * 30)):
+        x = X[:, 0].copy()
+        x[33] = np.nan if number else x[33]
+        columns = {"run": runs, "x": x}
+        parquet.write_table(pa.table(columns), tmp_path / f"{number}.parquet", row_group_size=9)
+    phi = States().fit(Trajectories.from_arrays(X[:, 0], state_names="x"))
+    with pytest.raises(KoopsieveError, match=r"at row 35 \(as in a spreadsheet\) of .*1\.parquet, episode 'b'"):
+        compress(Stream.from_parquet(tmp_path, "x", episode="run"), phi, chunk_rows=rows, executor=executor)
+
+
+def test_masks_mean_missing_everywhere_else():
+    with pytest.raises(KoopsieveError, match=r"'x2' at sample 13 \(counted from 0\) of episode 0 is NaN"):
+        Trajectories.from_arrays([MASKED])
+    with pytest.raises(KoopsieveError, match=r"true must be finite\. Got 1 samples"):
+        nmse(MASKED, X)
+    assert nmse(X, MASKED).tolist() == [0.0, np.inf]
+    assert np.isnan(States().fit(Trajectories.from_arrays(X))(MASKED)[13, 1])
+    with pytest.raises(KoopsieveError, match="must be real numbers"):
+        nmse(X + 0j, X)
+    with pytest.raises(KoopsieveError, match="must be real numbers"):
+        States().fit(Trajectories.from_arrays(X))(X + 0j)

@@ -1,0 +1,152 @@
+"""The equations of a step: in SymPy they give the same numbers; as text and in LaTeX names may be any."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sympy
+
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Embedding, Signals
+from koopsieve.dictionary import Function, Monomials, SquaredExponential, States, Terms
+from koopsieve.forms import LinearModel, ReprojectedModel
+from tests.reference.pendulum import simulate_pendulum
+from tests.unit.export.models import EMBEDDINGS, EVERY_BLOCK, FORMS, HOSTILE, PLAIN, names_of, pendulum_model
+
+every_form = pytest.mark.parametrize("form", FORMS)
+RNG = np.random.default_rng(1)
+
+
+def compare(model):
+    """Put numbers into the equations."""
+    found = model.to_sympy()
+    x, u = RNG.normal(scale=0.4, size=(1, len(model.state_names))), RNG.normal(size=(1, len(model.input_names)))
+    z = model.start(x)
+    states, inputs = dict(zip(found.states, x[0], strict=True)), dict(zip(found.inputs, u[0], strict=True))
+    carried = dict(zip(found.carried, z[0], strict=True))
+    following = [one.lhs for one in found.step]
+    assert len({*following, *found.carried, *found.inputs}) == 2 * len(z[0]) + u.size
+    for equations, given, targets, expected in (
+        (found.start, states, found.carried, z[0]),
+        (found.step, carried | inputs, following, model.advance(z, u)[0]),
+        (found.read, carried, found.outputs, model.read(z)[0]),
+    ):
+        values = given | {one.lhs: float(one.rhs.evalf(subs=given)) for one in equations}
+        close = {"rtol": 0, "atol": 1e-12 * max(1.0, np.abs(expected).max())}
+        np.testing.assert_allclose([values[target] for target in targets], expected, **close)
+
+
+@every_form
+@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=names_of)
+def test_every_form_and_timing(form, embedding):
+    compare(pendulum_model(form, embedding, States() + Monomials(degree=2), inputs=1))
+
+
+def test_every_block():
+    compare(pendulum_model("reprojected", recipe=EVERY_BLOCK))
+
+
+def test_functions_with_kinks_are_those_of_sympy():
+    model = pendulum_model("reprojected", recipe=States() + Terms("abs(x1)*max(x2, 0)", "sign(x1)"), inputs=0)
+    kinds = {type(node) for node in sympy.preorder_traversal(model.to_sympy().step[0].rhs)}
+    assert {sympy.Abs, sympy.Max, sympy.Min, sympy.sign} <= kinds
+
+
+def test_what_a_symbol_is_called_is_what_the_user_calls_it():
+    model = pendulum_model("reprojected", Embedding(1, 1))
+    found = model.to_sympy()
+    assert [symbol.name for symbol in found.carried] == list(model.state_names)
+    names = ["x1[k+1]", "x2[k+1]", "x1[k]", "x2[k]", "u1[k]", "u2[k]"]
+    assert [one.lhs.name for one in found.step] == names
+    odd = replace(simulate_pendulum([80], 1), signals=Signals(("y", "v"), ("y[k+1]",), 0.1))
+    found = pendulum_model("reprojected", data=odd, inputs=1).to_sympy()
+    assert found.step[0].lhs.name == "y[k+1]'"  # an input of the same name
+
+
+@every_form
+def test_a_file_of_equations_is_read_by_sympy(form, tmp_path):
+    model = pendulum_model(form, recipe=States() + Terms("abs(x1)*x2"), inputs=1)
+    path = model.to_sympy().save(tmp_path / "model.txt")
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    with sympy.evaluate(False):
+        read = [sympy.sympify(line) for line in lines]
+    found = model.to_sympy()
+    for one, expected in zip(read, (*found.start, *found.step, *found.read), strict=True):
+        assert one.lhs == expected.lhs
+        assert sympy.expand(one.rhs.doit() - expected.rhs.doit()) == 0
+
+
+def small(form):
+    """y[k+1] = 0.5 y + 0.25 kernel − u, in either form."""
+    data = replace(simulate_pendulum([80], 1), signals=Signals(("y", "v"), ("u",), 0.1))
+    phi = (States() + SquaredExponential([[0.5, -1.0]], [2.0])).fit(data)
+    coef = np.array([[0.5, 0.0, 0.0], [0.0, 1.5, 0.0], [0.25, 0.0, 1e-7], [-1.0, 0.125, 0.0]])
+    if form == "linear":
+        return LinearModel(coef[:3].T, coef[3:].T, np.eye(2, 3), phi)
+    return ReprojectedModel(coef[:, :2], phi, np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]))
+
+
+def test_equations_as_text():
+    kernel = "exp(−2·(y − 0.5)² − 2·(v + 1)²)"
+    assert small("reprojected").equations().splitlines() == [
+        f"y[k+1] = 0.5·y + 0.25·{kernel} − u, held within −3 and 3",
+        "v[k+1] = 1.5·v + 0.125·u, held within −3 and 3",
+    ]
+    assert small("linear").equations().splitlines() == [
+        "y[k+1] = 0.5·y + 0.25·φ3 − u",
+        "v[k+1] = 1.5·v + 0.125·u",
+        "φ3[k+1] = 1.00·10⁻⁷·φ3",
+        f"φ3 = {kernel} at the start",
+    ]
+
+
+def test_equations_in_latex():
+    found = small("linear")._repr_latex_()
+    assert found.startswith("$$\\begin{aligned}\n")
+    assert found.endswith("\n\\end{aligned}$$")
+    assert r"y_{k+1} &= 0.5 y_{k} + 0.25 \varphi_{3} - u_{k} \\" in found
+    assert r"\varphi_{3,\,k+1} &= 1 \cdot 10^{-7} \varphi_{3}" in found
+    assert found in small("linear")._repr_html_().replace("&amp;", "&")
+
+
+@every_form
+def test_what_is_printed_is_short_and_counts_what_it_leaves_out(form):
+    model = pendulum_model(form, Embedding(1, 1))
+    shown = str(model)
+    assert shown != model.equations()
+    assert len(shown.splitlines()) <= 2 * 13
+    assert "more terms)" in shown
+    first = shown.splitlines()[0]
+    whole = model.equations().splitlines()[0]
+    assert whole.startswith(first.split(" + …")[0])
+    hidden = int(first.split("… (")[1].split(" ")[0])
+    pieces = len(first.split(" + …")[0].replace(" − ", " + ").split(" + "))
+    assert pieces + hidden == len(whole.split(", held")[0].replace(" − ", " + ").split(" + "))
+
+
+@pytest.mark.parametrize("form", ["linear", "reprojected"])
+@pytest.mark.parametrize("outputs, inputs", HOSTILE)
+def test_columns_may_have_any_name(form, outputs, inputs, tmp_path):
+    named = replace(simulate_pendulum([80], 2), signals=Signals(outputs, inputs, 0.1))
+    model = pendulum_model(form, recipe=PLAIN, data=named)
+    assert outputs[0] in model.equations()
+    assert "<script>" not in model._repr_html_()
+    assert "input{" not in model._repr_latex_().replace("input\\{", "")
+    lines = model.to_sympy().save(tmp_path / "model.txt").read_text().splitlines()
+    assert [line for line in lines if line.startswith("#")][1:] == ["# start", "# step", "# read"]
+    first = sympy.sympify(lines[lines.index("# step") + 1])
+    assert first.lhs.name == f"{outputs[0]}[k+1]"
+
+
+def test_a_users_own_code_goes_by_its_name():
+    model = pendulum_model("reprojected", recipe=States() + Function(np.abs, names=["|a|", "|b|"]), inputs=0)
+    assert "·|a|" in model.equations()
+    with pytest.raises(KoopsieveError, match=r"Function\(absolute\), .* in SymPy"):
+        model.to_sympy()
+
+
+def test_sympy_is_loaded_only_when_it_is_used():
+    code = "import sys, koopsieve; koopsieve.States() + koopsieve.Monomials(); sys.exit('sympy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

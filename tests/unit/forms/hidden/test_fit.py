@@ -1,0 +1,130 @@
+"""From a linear start to a polynomial state space, and down the path of sizes, on a plant that is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from koopsieve.data import Embedding
+from koopsieve.forms.hidden.fit import QuasiNewton
+from koopsieve.forms.hidden.growth import Growth, problem_of, rescaled, with_linear
+from koopsieve.forms.hidden.path import HiddenPath, HiddenPoint, seen
+from koopsieve.forms.hidden.start import Subspace
+from koopsieve.sieve.simulation.windows import draw_windows
+
+BURN = 10
+EMBEDDING = Embedding(9, 9)
+
+
+def plant(samples=3000, seed=0):
+    """Return a filter whose output is bent, then filtered again: y = G₂(s + 0.4 s² - 0.1 s³), s = G₁ u."""
+    rng = np.random.default_rng(seed)
+    u = np.convolve(rng.normal(size=samples + 4), np.ones(5) / np.sqrt(5), "valid")
+    y, s, f = np.zeros(samples + 1), 0.0, 0.0
+    for k in range(samples):
+        bent = s + 0.4 * s**2 - 0.1 * s**3
+        f = 0.7 * f + 0.3 * bent
+        y[k + 1] = f
+        s = 0.6 * s + 0.4 * u[k]
+    y, u = (y - y.mean()) / y.std(), (u - u.mean()) / u.std()
+    return EMBEDDING.embed(y[:, None], u[:, None])
+
+
+@pytest.fixture(scope="module")
+def windows():
+    return draw_windows([plant()], 1, 60, 50, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def space(windows):
+    return Growth().refined(Subspace.of([plant()], EMBEDDING, 1, 1).state_space(2), windows, BURN)
+
+
+@pytest.fixture(scope="module")
+def grown(windows, space):
+    problem = problem_of(space, windows, BURN, 3)
+    return problem, Growth(higher=QuasiNewton(rounds=4)).grown(problem, space)
+
+
+def test_the_refined_linear_start_simulates_better(windows, space):
+    rough = Subspace.of([plant()], EMBEDDING, 1, 1).state_space(2)
+    losses = []
+    for one in (rough, space):
+        problem = problem_of(one, windows, BURN, 1, bound=1e6)
+        losses.append(problem.loss(with_linear(problem.structure.terms, one.rows)))
+    assert losses[1] <= losses[0]
+
+
+def test_products_explain_what_the_linear_start_does_not(windows, space, grown):
+    problem, fit = grown
+    linear = problem.loss(with_linear(problem.structure.terms, space.rows))
+    assert linear > 1e-2
+    assert fit.loss < 1e-3 * linear
+    assert list(fit.trace) == sorted(fit.trace, reverse=True)
+
+
+def test_the_path_keeps_little_and_loses_little(grown):
+    problem, fit = grown
+    points = list(HiddenPath(least=15, shrink=0.8).points(problem, fit))
+    sizes = [point.size for point in points]
+    assert sizes[0] == fit.coef.size == 60
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] <= 15
+    for point in points:
+        assert not point.fit.coef[~point.free].any()
+        assert point.fit.loss < 10 * fit.loss
+
+
+def test_rescaling_changes_nothing_but_the_units_of_the_states(grown):
+    problem, fit = grown
+    other, coef, unit = rescaled(problem, fit.coef)
+    assert other.loss(coef) == pytest.approx(problem.loss(fit.coef), rel=1e-9)
+    states = other.structure.run(coef, other.starts, other.inputs)[:, BURN:, :2]
+    np.testing.assert_allclose(states.std(axis=(0, 1)), 1.0, rtol=1e-9)
+    assert unit.shape == (2,)
+
+
+def test_a_state_that_no_output_sees_loses_its_row(grown):
+    problem, fit = grown
+    powers = problem.structure.terms.powers
+    free = np.ones(fit.coef.shape, dtype=bool)
+    free[[0, 2]] = powers[:, 1] == 0  # neither the first state nor the output reads the second
+    kept = seen(problem, free)
+    assert not kept[1].any()
+    np.testing.assert_array_equal(kept[[0, 2]], free[[0, 2]])
+
+
+def test_coefficients_that_are_not_free_stay(grown):
+    problem, fit = grown
+    free = np.zeros(fit.coef.shape, dtype=bool)
+    free[0, :3] = True
+    moved = QuasiNewton(rounds=1, iterations=3).fit(problem, 1.01 * fit.coef, free)
+    np.testing.assert_array_equal(moved.coef[~free], 1.01 * fit.coef[~free])
+    assert moved.loss < problem.loss(1.01 * fit.coef)
+
+
+def test_no_round_begins_when_time_is_up(grown):
+    problem, fit = grown
+    free = np.ones(fit.coef.shape, dtype=bool)
+    same = QuasiNewton().fit(problem, fit.coef, free, until=0.0)
+    np.testing.assert_array_equal(same.coef, fit.coef)
+    assert not same.settled
+    assert len(list(HiddenPath().points(problem, fit, until=0.0))) == 1
+
+
+def test_outputs_weigh_the_same_in_units_of_what_is_left(windows, space):
+    two = replace(windows, outputs=np.concatenate([windows.outputs, 100 * windows.outputs], axis=2))
+    doubled = replace(space, C=np.vstack([space.C, 100 * space.C]), D=np.vstack([space.D, 100 * space.D]))
+    problem = problem_of(doubled, two, BURN, 1)
+    coef = with_linear(problem.structure.terms, doubled.rows)
+    unit = problem.in_units_left(coef).aim.unit
+    assert unit[1] == pytest.approx(100 * unit[0], rel=1e-9)
+    assert problem.in_units_left(coef).loss(coef) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_the_path_ends_where_the_outputs_see_nothing(grown):
+    problem, fit = grown
+    free = np.zeros(fit.coef.shape, dtype=bool)
+    free[0, 1] = free[2, 1] = True  # the output reads the first state, which reads itself
+    fit = replace(fit, coef=np.where(free, [[0.5], [0.0], [1e-9]], 0.0))
+    assert HiddenPath().smaller(problem, HiddenPoint(free, fit), 1) is None

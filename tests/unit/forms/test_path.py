@@ -1,0 +1,329 @@
+"""The path: its choice, its errors, its refits, and what it says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from koopsieve import (
+    Constant,
+    GraphSieve,
+    HorizonLeastSquares,
+    HorizonSieve,
+    KoopsieveError,
+    LeastSquares,
+    LinearModel,
+    Monomials,
+    SquaredExponential,
+    States,
+    Trajectories,
+    compress,
+    horizon_nmse,
+    sift,
+)
+from koopsieve.evaluate import WindowErrors, stays_in_range, window_errors
+from koopsieve.forms.linear.refits import Refitted, Refitter, default_refits
+from koopsieve.forms.reprojected.model import ReprojectedModel
+from koopsieve.forms.task import Task, filled
+from koopsieve.sieve import choose
+from koopsieve.sieve.choice import preferring_in_range
+from koopsieve.systems import random_drive, van_der_pol
+
+
+def oscillator(samples=500, seed=0, noise=0.01):
+    rng = np.random.default_rng(seed)
+    drive = random_drive(samples, 10, 1.0, rng)
+    x = van_der_pol(drive, 0.1)
+    return Trajectories.from_arrays(x + noise * rng.normal(size=x.shape), drive, dt=0.1)
+
+
+RECIPE = States() + SquaredExponential(centers=20, coefficients=[0.5], standardize=True)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return sift(oscillator(), RECIPE, sieve=HorizonSieve(), horizons=[1, 5, 10], path_length=6, form="linear")
+
+
+@pytest.fixture(scope="module")
+def path(result):
+    return result.path
+
+
+def test_sizes_grow_from_the_outputs_to_everything(path):
+    assert path.sizes[0] == 2
+    assert path.sizes[-1] == 22
+    assert np.all(np.diff(path.sizes) > 0)
+    assert path.error.shape == path.standard_error.shape == (len(path.points), 3)
+    assert path.elbo.shape == (len(path.points),)
+
+
+def test_each_point_is_a_whole_model_with_the_error_it_says(path, result):
+    assert result.evaluation.on == "validation"
+    for point in path.points:
+        assert point.model.names == point.names == tuple(result.dictionary.names[i] for i in point.retained)
+        direct = np.mean(list(horizon_nmse(point.model, result.evaluation.data, path.horizons).values()), axis=0)
+        np.testing.assert_allclose(point.errors.error, direct, rtol=1e-9)
+
+
+def test_the_choice_is_the_smallest_as_good_as_the_best(path):
+    errors = np.array([point.errors.blocks for point in path.points])
+    logs = 2 * np.log(errors + errors.mean(axis=2).min(axis=0)[:, None])
+    count = logs.shape[2]
+
+    def worse(rows):
+        """Mean difference to the best row, less one standard error of that difference, by hand."""
+        best = rows[rows.mean(axis=1).argmin()]
+        error = [np.std(row - best, ddof=1) / np.sqrt(count) for row in rows]
+        return (rows - best).mean(axis=1) - np.maximum(np.minimum(error, np.std(best, ddof=1) / np.sqrt(count)), 0.05)
+
+    good = worse(logs.mean(axis=1)) <= 0
+    for h in range(3):
+        good &= worse(logs[:, h]) <= 0
+    assert good.any()
+    assert path.chosen == np.flatnonzero(good)[0]
+    assert path.retained_names == path.choice.names
+    assert f"{path.choice.size} of 22 candidates kept" in path.describe()
+
+
+def test_validation_is_a_quarter_that_no_window_shares(result):
+    learn, judge = oscillator().split(0.75)
+    np.testing.assert_array_equal(result.evaluation.data.states[0], judge.states[0])
+    explicit = sift(learn, RECIPE, validation=judge, horizons=[1, 5, 10], path_length=6, form="linear")
+    np.testing.assert_allclose(explicit.path.error, result.path.error)
+
+
+def test_no_model_of_the_path_overflows_in_a_thousand_steps(path):
+    inputs = random_drive(1000, 10, 1.0, 3)
+    for point in path.points:
+        assert np.isfinite(point.model.predict([1.0, 0.0], inputs, 1000)).all()
+
+
+def blocks_of(levels, spread=0.0, count=9):
+    """Return blocks whose logarithms have these means (points, horizons); differences have the same standard error.
+
+    Point i carries a pattern of its own, and all share one that nearly cancels in every difference.
+    """
+    levels = np.asarray(levels)
+    patterns = np.linalg.qr(np.column_stack([np.ones(count), np.random.default_rng(0).normal(size=(count, 6))]))[0][
+        :, 1:
+    ]
+    patterns = patterns[:, : len(levels)].T * np.sqrt(count - 1) * spread * np.sqrt(count) / np.sqrt(2)
+    shared = 0.5 * np.sin(np.arange(count))
+    return np.exp(levels[:, :, None] + patterns[:, None, :] + shared)
+
+
+def test_choose_takes_the_smallest_within_one_standard_error_of_the_best():
+    levels = [[3.0, 3.0], [0.05, 0.05], [0.0, 0.0]]
+    assert choose(blocks_of(levels, 0.1)) == 1
+    assert choose(blocks_of([[3.0, 3.0], [0.1, 0.1], [0.0, 0.0]], 0.02)) == 2
+    assert choose(blocks_of([[0.2, 0.2], [0.05, 0.05], [0.0, 0.0]], 0.5)) == 0
+    assert choose(blocks_of([[3.0, 3.0], [0.1, 0.1], [0.0, 0.0]])[:, :, :1]) == 2  # one block: no standard error
+
+
+def test_choose_does_not_let_one_horizon_pay_for_another():
+    pooled_alike = [[-0.3, 0.3], [0.0, 0.0], [0.1, 0.1], [0.2, 0.2]]
+    assert choose(blocks_of([[-0.02, 0.02], *pooled_alike[1:]], 0.02)) == 0
+    assert choose(blocks_of([[-0.15, 0.15], [-0.07, 0.0], [0.1, 0.1]], 0.02)) == 1
+
+
+def test_choose_takes_the_least_miss_where_horizons_disagree_and_the_smallest_of_nearly_equal_ones():
+    levels = [[0.0, 2.0], [0.8, 1.2], [2.0, 0.0], [1.1, 1.1]]
+    assert choose(blocks_of(levels, 0.01)[1:]) == 0
+    nearly = [[0.3, 0.0], [0.15, 0.14], [0.14, 0.15], [0.0, 0.3]]  # pooled all alike, no one best at both horizons
+    assert choose(blocks_of(nearly, 0.01)) == 1
+
+
+def test_choose_gives_everything_no_advantage():
+    nearly = [[0.15, 0.13], [0.0, 0.3], [0.3, 0.0], [0.13, 0.15]]
+    assert choose(blocks_of(nearly, 0.01)) == 0
+
+
+def test_choose_is_not_decided_by_blocks_in_which_little_happens():
+    quiet, busy = np.full(40, 0.01), np.full(10, 1.0)
+    small = np.concatenate([quiet / 5, 3 * busy])
+    large = np.concatenate([quiet, busy])
+    assert np.log(small).mean() < np.log(large).mean()
+    assert choose(np.stack([small, large])[:, None, :]) == 1
+
+
+def test_choose_is_not_decided_by_one_excursion():
+    blocks = np.exp(np.array([0.5, 0.0, 0.4])[:, None, None] + np.zeros((1, 1, 30)))
+    blocks[1, 0, 4] *= 25  # the mean over the blocks is now the worst of the three
+    assert blocks.mean(axis=2).argmax() == 1
+    assert choose(blocks) == 1
+
+
+def test_choose_sees_a_small_difference_under_a_large_common_one():
+    common = np.exp(3 * np.sin(np.arange(40)))
+    assert choose(np.stack([1.1 * common, common])[:, None, :]) == 1  # unpaired, 10 % would drown in the spread
+    assert choose(np.stack([1.04 * common, common])[:, None, :]) == 0  # but 4 % are not worth a larger model
+
+
+def test_choose_never_prefers_what_diverges_nor_minds_rounding():
+    assert choose(np.array([[[np.inf, 1.0]], [[2.0, 2.0]]])) == 1
+    assert choose(np.array([[[np.inf, np.inf]], [[np.nan, np.inf]]])) == 0
+    assert choose(np.array([[[1e-20, 1e-19]], [[1e-28, 1e-27]]])) == 0
+
+
+def test_more_than_a_quarter_is_explained(path):
+    small = next(i for i, point in enumerate(path.points) if point.size > 22 / 4) - 1
+    more = replace(path, chosen=len(path.points) - 1)
+    change = np.log(path.points[small].errors.blocks) - np.log(path.points[-1].errors.blocks)
+    worst = change.mean(axis=1).argmax()
+    assert f"With {path.points[small].size} the error" in more.why_large
+    assert (
+        f"{np.exp(change.mean(axis=1)[worst]):.2f} times as large at horizon {path.horizons[worst]}" in more.why_large
+    )
+    assert more.why_large in more.describe()
+    assert replace(path, chosen=small).why_large == ""
+    assert "no smaller set" in replace(path, points=path.points[-1:], chosen=0).why_large
+
+
+def test_the_model_has_learned_from_training_and_validation_together(result):
+    path, data = result.path, oscillator()
+    learn, judge = data.split(0.75)
+    phi = result.dictionary.select(path.retained)
+    looks = filled(path.horizons)
+    both = compress(learn, phi, horizons=looks).merge(compress(judge, phi, horizons=looks))
+    expected = default_refits()[path.choice.refit].identify(both)
+    model = LinearModel.from_estimate(expected, phi)
+    assert model.spectral_radius <= 1
+    np.testing.assert_allclose(result.model.A, model.A, atol=1e-4)
+    assert np.abs(result.model.A - path.choice.model.A).max() > 1e-6
+
+
+def test_progress_is_shown_while_searching_and_refitting():
+    seen = {}
+
+    def watch(items, description, total):
+        items = list(items)
+        seen[description] = (len(items), total)
+        return items
+
+    sift(oscillator(200), RECIPE, sieve=HorizonSieve(), horizons=[1, 5], path_length=4, progress=watch, form="linear")
+    sift(oscillator(200), RECIPE, sieve=GraphSieve(), horizons=[1, 5], progress=watch, form="linear")
+    assert seen["Searching"][0] == seen["Searching"][1] > 4
+    assert {"Refitting", "Inferring"} <= set(seen)
+
+
+def test_window_errors_agree_with_the_nmse_and_blocks_with_hand_work():
+    data = oscillator(300)
+    phi = RECIPE.fit(data)
+    model = LinearModel.from_estimate(LeastSquares().identify(compress(data, phi)), phi)
+    found = window_errors(model, data, [1, 7])
+    expected = np.mean(list(horizon_nmse(model, data, [1, 7]).values()), axis=0)
+    np.testing.assert_allclose(found.error, expected, rtol=1e-9)
+    rolled = model.rollout(data, 7)[0][:, 6]
+    true = data.states[0][7:]
+    windows = np.mean((true - rolled) ** 2 / true.var(axis=0), axis=1)
+    means = [block.mean() for block in np.array_split(windows, len(windows) // 7)]
+    np.testing.assert_allclose(found.standard_error[1], np.std(means, ddof=1) / np.sqrt(len(means)), rtol=1e-9)
+
+
+def test_a_diverging_model_scores_worst():
+    good = WindowErrors((1, 10), np.array([0.1, 0.2]), np.zeros(2), np.zeros((2, 1)))
+    bad = WindowErrors((1, 10), np.array([0.01, np.inf]), np.zeros(2), np.zeros((2, 1)))
+    assert good.score(0.5) < bad.score(0.5) == np.inf
+    np.testing.assert_allclose(good.score(1.0), (np.log(0.1) + 10 * np.log(0.2)) / 11)
+
+
+def unstable(radius):
+    """Return statistics and validation data on which least squares gives an unstable model."""
+    t = np.arange(40)
+    x = radius ** t[:, None] * np.array([[1.0]]) + 0.001 * np.random.default_rng(0).normal(size=(40, 1))
+    data = Trajectories.from_arrays(x)
+    phi = States().fit(data)
+    return data, phi, compress(data, phi, horizons=[1, 3])
+
+
+def test_stability_is_refused_where_it_costs_and_said_so():
+    data, phi, statistics = unstable(1.1)
+    refitted = Refitter(data, (1, 3), {"one step": LeastSquares()})(statistics, phi)
+    assert refitted.model.spectral_radius > 1.05
+    assert "Not stabilised" in refitted.status
+
+
+def test_stability_is_forced_where_a_thousand_steps_would_overflow():
+    data, phi, statistics = unstable(2.5)
+    refitted = Refitter(data, (1, 3), {"one step": LeastSquares()})(statistics, phi)
+    assert refitted.model.spectral_radius <= 1 + 1e-9
+    assert refitted.status.startswith("Stabilised")
+    assert Refitter(data, (1, 3), {"one step": LeastSquares()}, stable=False)(statistics, phi).status == ""
+
+
+def test_the_refit_that_predicts_best_is_taken():
+    data = oscillator()
+    learn, judge = data.split(0.75)
+    phi = RECIPE.fit(learn)
+    kept = [0, 1, 4, 9, 12]
+    statistics = compress(learn, phi, horizons=[1, 5, 20]).select(kept)
+    refitters = {name: Refitter(judge, (1, 5, 20), {name: refit}) for name, refit in default_refits().items()}
+    alone = {name: one(statistics, phi.select(kept)) for name, one in refitters.items()}
+    both: Refitted = Refitter(judge, (1, 5, 20), default_refits())(statistics, phi.select(kept))
+    assert both.errors.score(0.5) == min(one.errors.score(0.5) for one in alone.values())
+    far, near = alone["least squares over horizons"], alone["least squares"]
+    assert far.errors.error[-1] < near.errors.error[-1]
+
+
+@pytest.mark.parametrize(("wrong", "said"), [({"path_length": 1}, "path_length"), ({"horizons": []}, "horizons")])
+def test_what_cannot_be_a_path_is_refused(wrong, said):
+    with pytest.raises(KoopsieveError, match=said):
+        sift(oscillator(100), States(), **wrong, form="linear")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"sieve": HorizonSieve(), "path_length": 3},
+        {"sieve": GraphSieve()},
+    ],
+    ids=lambda settings: type(settings["sieve"]).__name__,
+)
+def test_every_sieve_takes_the_refit_over_horizons(settings):
+    refit = {"over the horizons": HorizonLeastSquares()}
+    found = sift(oscillator(200), RECIPE, refits=refit, horizons=[1, 5], form="linear", **settings)
+    assert {point.refit for point in found.path.points} == set(refit)
+
+
+def errors_of(*levels):
+    return np.array([np.full((2, 8), level) for level in levels])
+
+
+def choosing(blocks):
+    return lambda rows: rows[choose(blocks[rows])]
+
+
+def test_a_model_that_stays_in_range_is_taken_though_its_error_is_larger():
+    blocks = errors_of(1.0, 0.2, 0.1)
+    assert preferring_in_range(choosing(blocks), blocks, [True, True, True]) == 2
+    assert preferring_in_range(choosing(blocks), blocks, [True, True, False]) == 1
+
+
+def test_staying_in_range_does_not_make_up_for_a_large_error():
+    blocks = errors_of(1.0, 0.3, 0.1)
+    assert preferring_in_range(choosing(blocks), blocks, [True, True, False]) == 2
+    assert preferring_in_range(choosing(blocks), blocks, [False, False, False]) == 2
+
+
+def test_a_choice_that_leaves_the_range_says_so(path):
+    points = tuple(replace(point, in_range=False) for point in path.points)
+    assert "do not use it with larger inputs" in replace(path, points=points).describe()
+    assert path.range_warning == ""
+
+
+def test_the_learning_part_is_asked_too_whether_a_model_stays_in_range():
+    rng = np.random.default_rng(0)
+    u = np.repeat(rng.uniform(-1, 1, size=20), 30)
+    u[300:] *= 0.3  # the second half is quiet, and what happens beyond it lies within the first
+    y = np.zeros(601)
+    for k in range(600):
+        y[k + 1] = 0.8 * y[k] + 0.045 * y[k] ** 3 + 0.15 * u[k]  # runs away with inputs above 1.1
+    data = Trajectories.from_arrays(y[:, None], u[:, None], dt=0.1)
+    phi = (States() + Constant() + Monomials(3)).fit(data)
+    coef = np.array([[{"x1": 0.8, "x1^3": 0.045, "u1": 0.15}.get(name, 0.0)] for name in phi.regressors])
+    model = ReprojectedModel(coef, phi, np.array([[-1.0, -1.0], [1.0, 1.0]]), np.array([[-1e6], [1e6]]))
+    loud, quiet = data.stretches([(0, 0, 301)]), data.stretches([(0, 301, 601)])
+    assert stays_in_range(model, quiet)
+    assert not Task(loud, quiet, quiet, phi, (1, 5)).stays_in_range(model)
+    assert Task(quiet, quiet, quiet, phi, (1, 5)).stays_in_range(model)

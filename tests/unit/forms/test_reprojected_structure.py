@@ -1,0 +1,115 @@
+"""Simulation and its sensitivities: against sample-by-sample code, and against differences."""
+
+import numpy as np
+import pytest
+
+from koopsieve.data import Embedding
+from koopsieve.forms.reprojected.structure import OutputBounds, ReprojectedStructure, bounds_around
+from koopsieve.sieve.simulation import WindowFit, draw_windows
+from tests.reference.literal_simulation import simulate
+from tests.regressors import Joined, Kernels, Polynomial, embedded
+
+WIDE = 1e3
+
+
+def bounds(n, low=-WIDE, high=WIDE):
+    no = np.zeros(n, dtype=bool)
+    return OutputBounds(np.full(n, low), np.full(n, high), no, no)
+
+
+def regressors(columns, rng):
+    kernels = Kernels(rng.normal(size=(3, columns)), 0.3, np.ones(columns))
+    return Joined((Polynomial.up_to(2, columns), kernels))
+
+
+def problem(n=2, inputs=1, a=2, b=1, samples=60, seed=0, low=-WIDE, high=WIDE):
+    """Return a random stable-ish model, its coefficients, and a random record embedded."""
+    rng = np.random.default_rng(seed)
+    family = regressors(n * (1 + a) + inputs * (1 + b), rng)
+    coef = 0.1 * rng.normal(size=(family.size, n)) / np.sqrt(family.size)
+    y, u = rng.normal(size=(samples, n)), rng.normal(size=(samples - 1, inputs))
+    return ReprojectedStructure(family, n, Embedding(a, b), bounds(n, low, high)), coef, y, u
+
+
+@pytest.mark.parametrize(
+    ("n", "inputs", "a", "b"), [(1, 1, 0, 0), (1, 1, 2, 2), (2, 1, 2, 1), (2, 0, 1, 0), (3, 2, 0, 2)]
+)
+def test_windows_are_simulated_as_sample_by_sample(n, inputs, a, b):
+    model, coef, y, u = problem(n, inputs, a, b)
+    x, drive = embedded(y, u, a, b)
+    lost = max(a, b)
+    windows = draw_windows([(x, drive)], n, 7, 5, np.random.default_rng(1))
+    found = model.simulate(coef, windows.starts, windows.inputs)
+
+    def step(state, present):
+        return (model.regressors.evaluate(np.concatenate([state, present])[None]) @ coef)[0]
+
+    for window in range(windows.count):
+        start = int(np.flatnonzero((x == windows.starts[window]).all(axis=1))[0]) + lost
+        np.testing.assert_allclose(found[window], simulate(step, y, u, start, 7, a, b), rtol=1e-12)
+        np.testing.assert_array_equal(windows.outputs[window], y[start + 1 : start + 8])
+
+
+@pytest.mark.parametrize(("n", "inputs", "a", "b"), [(1, 1, 2, 2), (2, 1, 2, 1), (2, 0, 1, 0)])
+def test_sensitivities_are_the_derivatives(n, inputs, a, b):
+    model, coef, y, u = problem(n, inputs, a, b)
+    rng = np.random.default_rng(2)
+    free = rng.random(coef.shape) < 0.5
+    coef = coef * free
+    windows = draw_windows([embedded(y, u, a, b)], n, 9, 4, rng)
+    outputs, slopes = model.sensitivities(coef, free, windows.starts, windows.inputs)
+    np.testing.assert_allclose(outputs, model.simulate(coef, windows.starts, windows.inputs), rtol=1e-13)
+    for number, (i, c) in enumerate(np.argwhere(free)):
+        step = np.zeros_like(coef)
+        step[i, c] = 1e-6
+        above = model.simulate(coef + step, windows.starts, windows.inputs)
+        below = model.simulate(coef - step, windows.starts, windows.inputs)
+        np.testing.assert_allclose(slopes[..., number], (above - below) / 2e-6, atol=1e-7)
+
+
+def test_a_held_output_has_no_sensitivity_and_passes_none_on():
+    model, coef, y, u = problem(n=1, a=0, b=0, low=-1e-3, high=1e-3)
+    coef[0] = 1.0  # the constant drives every step onto the bound
+    windows = draw_windows([(y, u)], 1, 4, 3, np.random.default_rng(0))
+    outputs, slopes = model.sensitivities(coef, np.ones(coef.shape, bool), windows.starts, windows.inputs)
+    np.testing.assert_array_equal(outputs, np.full(outputs.shape, 1e-3))
+    assert not slopes.any()
+
+
+def test_the_factor_is_that_of_the_jacobian_whatever_the_chunks(monkeypatch):
+    model, coef, y, u = problem()
+    free = np.ones(coef.shape, dtype=bool)
+    windows = draw_windows([embedded(y, u, 2, 1)], 2, 6, 12, np.random.default_rng(0))
+    scale = np.random.default_rng(1).uniform(0.5, 2.0, size=(6, 2))
+    fit = WindowFit(model, windows, scale, free)
+    theta = coef[free]
+    outputs, slopes = model.sensitivities(coef, free, windows.starts, windows.inputs)
+    J = (slopes / scale[:, :, None]).reshape(-1, len(theta))
+    target = ((windows.outputs - outputs) / scale).ravel() + J @ theta
+    for chunk in (1, 1 << 21):
+        monkeypatch.setattr("koopsieve.sieve.simulation.window_fit._CHUNK", chunk)
+        factor = fit.factor(theta)
+        np.testing.assert_allclose(factor.R.T @ factor.R, J.T @ J, atol=1e-10 * np.abs(J.T @ J).max())
+        np.testing.assert_allclose(factor.R.T @ factor.S[:, 0], J.T @ target, atol=1e-10 * np.abs(J.T @ target).max())
+        assert factor.rows == 12 * 6 * 2
+        np.testing.assert_allclose(np.sum(factor.S**2) + factor.leftover[0], target @ target, rtol=1e-12)
+    assert fit.loss(theta) == pytest.approx(np.mean(((windows.outputs - outputs) / scale) ** 2))
+
+
+def test_a_limit_of_the_record_is_a_bound_and_its_range_is_not():
+    rng = np.random.default_rng(0)
+    wave = np.sin(np.linspace(0, 40, 2000)) + 0.01 * rng.normal(size=2000)
+    found = bounds_around(np.column_stack([np.minimum(wave, 0.7), wave]))
+    assert found.high[0] == 0.7
+    assert list(found.high_is_limit) == [True, False]
+    assert not found.low_is_limit.any()
+    spread = wave.max() - wave.min()
+    assert found.high[1] == pytest.approx(wave.max() + spread)
+    assert found.low[1] == pytest.approx(wave.min() - spread)
+
+
+def test_coarse_quantisation_is_no_limit():
+    wave = np.round(20 * np.sin(np.linspace(0, 40, 2000))) / 20
+    found = bounds_around(wave[:, None])
+    assert not found.low_is_limit.any()
+    assert not found.high_is_limit.any()

@@ -1,0 +1,255 @@
+"""Delimited text as loggers write it: separators, decimal commas, comments, units, encodings; found out and told."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from koopsieve._types import KoopsieveError, KoopsieveWarning
+from koopsieve.data import Trajectories
+from koopsieve.io.reading import text as reading
+
+ROWS = [(0.0, 1.5, -2.25, 3), (0.5, 2.5, 1e-3, 4), (1.0, -3.5, 7.0, 5), (1.5, 0.25, -1.0, 6)]
+NAMES = ["t", "y", "z", "u"]
+
+
+def text(separator=",", decimal=".", before=(), units=None, names=NAMES, end="\n", rows=ROWS):
+    lines = [*before, separator.join(names)]
+    lines += [separator.join(units)] if units else []
+    lines += [separator.join(str(value).replace(".", decimal) for value in row) for row in rows]
+    return end.join(lines) + end
+
+
+def read(path):
+    return Trajectories.from_file(path, ["y", "z"], "u", time="t")
+
+
+def assert_read(trajectories):
+    np.testing.assert_array_equal(trajectories.states[0], [row[1:3] for row in ROWS])
+    np.testing.assert_array_equal(trajectories.inputs[0], [row[3:] for row in ROWS[:-1]])
+    assert trajectories.dt == 0.5
+
+
+QUIET = {
+    "plain": ({}, ()),
+    "semicolons": ({"separator": ";"}, ("columns separated by semicolons",)),
+    "semicolons and decimal commas": (
+        {"separator": ";", "decimal": ","},
+        ("columns separated by semicolons", "decimal commas"),
+    ),
+    "tabs": ({"separator": "\t"}, ("columns separated by tabs",)),
+    "tabs and decimal commas": ({"separator": "\t", "decimal": ","}, ("tabs, decimal commas",)),
+    "bars": ({"separator": "|"}, ("columns separated by bars",)),
+    "spaces round names": ({"names": [" t", "y ", " z ", "u"]}, ()),
+    "windows lines": ({"end": "\r\n"}, ()),
+    "old mac lines": ({"end": "\r"}, ()),
+}
+TOLD = {
+    "comments": ({"before": ["# logger 7", "# serial, 12; x"]}, "2 lines before the names skipped"),
+    "blank line first": ({"before": [""]}, "1 line before the names skipped"),
+    "a preamble": ({"before": ["Logger;v1.2", "Serial;33", ""], "separator": ";"}, "3 lines before the names skipped"),
+    "units": ({"units": ["s", "m", "m/s", "N"]}, "a row of units skipped"),
+    "units in brackets": ({"units": ["[s]", "[m]", "", "[N]"]}, "a row of units skipped"),
+    "everything at once": (
+        {"before": ["% a"], "units": ["s", "m", "m/s", "N"], "separator": ";", "decimal": ","},
+        "columns separated by semicolons, decimal commas, 1 line before the names skipped, a row of units skipped",
+    ),
+}
+
+
+@pytest.mark.parametrize("dialect, notes", QUIET.values(), ids=QUIET)
+def test_dialects_that_lose_nothing_are_noted(dialect, notes, tmp_path):
+    (tmp_path / "log.csv").write_bytes(text(**dialect).encode())
+    trajectories = read(tmp_path / "log.csv")
+    assert_read(trajectories)
+    told = " ".join(trajectories.provenance.total.notes)
+    assert all(note in told for note in notes)
+    assert bool(told) == bool(notes)
+
+
+@pytest.mark.parametrize("dialect, note", TOLD.values(), ids=TOLD)
+def test_what_is_skipped_is_said(dialect, note, tmp_path):
+    (tmp_path / "log.csv").write_bytes(text(**dialect).encode())
+    with pytest.warns(KoopsieveWarning, match=r"log\.csv: ") as caught:
+        trajectories = read(tmp_path / "log.csv")
+    assert_read(trajectories)
+    assert note in str(caught[0].message)
+    assert note in trajectories.provenance.describe()
+    assert caught[0].filename == __file__
+
+
+def test_names_behind_a_comment_mark(tmp_path):
+    """As numpy.savetxt writes them."""
+    np.savetxt(tmp_path / "log.csv", np.array(ROWS), delimiter=",", header=",".join(NAMES))
+    assert_read(read(tmp_path / "log.csv"))
+    np.savetxt(tmp_path / "log.csv", np.array(ROWS), delimiter=";", header=";".join(NAMES), comments="%")
+    assert_read(read(tmp_path / "log.csv"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_encodings(encoding, tmp_path):
+    names = ["t", "y", "Höhe", "u"]
+    (tmp_path / "log.csv").write_bytes(text(names=names).encode(encoding))
+    trajectories = Trajectories.from_file(tmp_path / "log.csv", ["y", "Höhe"], "u", time="t")
+    assert_read(trajectories)
+
+
+def test_a_long_file_is_judged_by_its_start(tmp_path):
+    rows = [(0.5 * k, float(k % 7), -float(k % 5), k % 3) for k in range(40_000)]
+    (tmp_path / "log.csv").write_text(text(";", ",", rows=rows))
+    assert read(tmp_path / "log.csv").n_samples == 40_000
+
+
+def test_several_files_are_told_once(tmp_path):
+    for i in range(3):
+        (tmp_path / f"{i}.csv").write_text(text(units=["s", "m", "m", "N"]))
+    with pytest.warns(KoopsieveWarning, match=r"0\.csv: a row of units skipped\. 2 more files") as caught:
+        trajectories = read([tmp_path / f"{i}.csv" for i in range(3)])
+    assert len(caught) == 1
+    assert len(trajectories.provenance.total.notes) == 3
+
+
+def test_a_comma_in_text_is_no_decimal_comma(tmp_path):
+    (tmp_path / "log.csv").write_text("y;note\n1.5;a,b\n2.5;1,5\n3.5;c\n")
+    assert Trajectories.from_file(tmp_path / "log.csv", "y").states[0].ravel().tolist() == [1.5, 2.5, 3.5]
+
+
+def test_quoted_fields(tmp_path):
+    (tmp_path / "log.csv").write_text('"y, really","u"\n1.5,2\n2.5,3\n3.5,1\n')
+    assert Trajectories.from_file(tmp_path / "log.csv", "y, really", "u").n_samples == 3
+
+
+def test_missing_values_are_no_units(tmp_path):
+    (tmp_path / "log.csv").write_text("y,u\n,\n1,2\n2,3\n3,1\n")
+    trajectories = Trajectories.from_file(tmp_path / "log.csv", "y", "u", gaps="split")
+    assert trajectories.states[0].ravel().tolist() == [1, 2, 3]
+    assert trajectories.provenance.sources[0].first_row == 1
+
+
+def test_a_word_further_down_is_still_refused(tmp_path):
+    (tmp_path / "log.csv").write_text("y\n1\nm\n3\n")
+    with pytest.raises(KoopsieveError, match=r"Got text, 'm' at row 3\. If it marks a missing value, pass missing='m'"):
+        Trajectories.from_file(tmp_path / "log.csv", "y")
+
+
+def test_marks_of_missing_values(tmp_path):
+    (tmp_path / "log.csv").write_text("t,y,u\n0,1.5,1\n1, - ,2\n2,ERR,NaN\n3,4.5,n/a\n4,None,3\n5,5.5,4\n-,6,6\n")
+    arguments = {"states": "y", "inputs": "u", "gaps": "interpolate", "max_gap": 2}
+    data = Trajectories.from_file(tmp_path / "log.csv", missing=["-", "ERR"], **arguments)
+    assert data.states[0].ravel().tolist() == [1.5, 2.5, 3.5, 4.5, 5, 5.5, 6]
+    assert data.inputs[0].ravel().tolist() == [1, 2, 2, 2, 3, 4]
+    assert data.provenance.total.values_filled == 5
+    assert data.signals.reading.missing == ("-", "ERR")
+    with pytest.raises(KoopsieveError, match=r"Got text, 'ERR' at row 4\. .* pass missing='ERR'; otherwise repair"):
+        Trajectories.from_file(tmp_path / "log.csv", missing="-", **arguments)
+    with pytest.raises(KoopsieveError, match="Time 't' is missing or infinite at row 8"):
+        Trajectories.from_file(tmp_path / "log.csv", time="t", missing=["-", "ERR"], **arguments)
+
+
+def test_an_episode_may_be_called_na(tmp_path):
+    (tmp_path / "log.csv").write_text("run,y\nNA,1\nNA,2\n007,3\n007,4\n")
+    assert len(Trajectories.from_file(tmp_path / "log.csv", "y", episode="run")) == 2
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_rows_are_counted_as_a_spreadsheet_shows_them(end, tmp_path):
+    """Lines before the names, units, empty lines and lines inside quotes count as they do there."""
+    lines = ["logger 3", "", "y,note", "bar,", "", "1,a", "", "2,b", '3,"two\nlines"', "nan,c", "4,", "5,d", ""]
+    (tmp_path / "log.csv").write_bytes(end.join(lines).encode())
+    with pytest.warns(KoopsieveWarning), pytest.raises(KoopsieveError, match=r"State 'y' at row 10 \(as in a spread"):
+        Trajectories.from_file(tmp_path / "log.csv", "y")
+    with pytest.warns(KoopsieveWarning, match="2 lines before the names skipped, a row of units skipped"):
+        data = Trajectories.from_file(tmp_path / "log.csv", "y", gaps="split")
+    assert [x.ravel().tolist() for x in data.states] == [[1, 2, 3], [4, 5]]
+    assert [source.first_row for source in data.provenance.sources] == [0, 4]
+    assert [source.describe(1).split(" (")[0] for source in data.provenance.sources] == ["row 8", "row 12"]
+    (tmp_path / "log.csv").write_bytes(end.join([*lines, "6,e,f"]).encode())
+    with pytest.raises(KoopsieveError, match="row 14 has 3 fields, but there are 2 names of columns"):
+        Trajectories.from_file(tmp_path / "log.csv", "y", gaps="split")
+
+
+@pytest.mark.parametrize("row", ["9", "9,8,7", "9,8,7,6", "9,8,,6"])
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_rows_with_more_or_fewer_fields_are_refused(row, place, tmp_path):
+    rows = [f"{i},{i}" for i in range(5)]
+    (tmp_path / "log.csv").write_text("\n".join(["y,u", *rows[:place], row, *rows[place:]]))
+    fields = len(row.split(","))
+    with pytest.raises(KoopsieveError, match=f"row {place + 2} has {fields} fields, but there are 2 names"):
+        Trajectories.from_file(tmp_path / "log.csv", "y", gaps="split")
+
+
+def test_separators_at_the_ends_of_lines(tmp_path):
+    (tmp_path / "log.csv").write_text("y;u;\n1,5;2;\n2,5;3;\n3;4;\n")
+    assert Trajectories.from_file(tmp_path / "log.csv", "y", "u").states[0].ravel().tolist() == [1.5, 2.5, 3]
+
+
+def test_flags_and_numbers_beyond_64_bits(tmp_path):
+    (tmp_path / "log.csv").write_text("y,on\n36893488147419103232,true\n1,FALSE\n2,\n3,True\n")
+    data = Trajectories.from_file(tmp_path / "log.csv", "y", "on", gaps="interpolate", max_gap=1)
+    assert data.states[0].ravel().tolist() == [2.0**65, 1, 2, 3]
+    assert data.inputs[0].ravel().tolist() == [1, 0, 0]
+
+
+def test_every_digit_is_read(tmp_path):
+    numbers = 10 ** np.random.default_rng(0).uniform(-300, 300, 2000)
+    (tmp_path / "log.csv").write_text("\n".join(["y", *map(repr, numbers.tolist())]))
+    np.testing.assert_array_equal(Trajectories.from_file(tmp_path / "log.csv", "y").states[0].ravel(), numbers)
+
+
+def test_decimal_commas_and_points_do_not_mix(tmp_path):
+    start = "".join(f"{i},5;{i}\n" for i in range(60_000))
+    (tmp_path / "log.csv").write_text(f"y;t\n{start}1.5;60000\n")
+    with pytest.raises(KoopsieveError, match=r"Got text, '1\.5' at row 60002"):
+        Trajectories.from_file(tmp_path / "log.csv", "y", time="t")
+
+
+def test_a_long_file_is_read_block_by_block(tmp_path, monkeypatch):
+    """Whole, with fractions, missing, text: every kind may first show in a later block."""
+    monkeypatch.setattr(reading, "_BLOCK_CELLS", 9)
+    y = np.concatenate([np.arange(7.0), np.random.default_rng(0).normal(size=9)])
+    times = [f"1.5.2024 12:00:{i:02d}{'.5' if i > 9 else ''}" for i in range(16)]
+    rows = [f"{'1' if i < 8 else 'b'},{y[i].item()!r},{time}" for i, time in enumerate(times)]
+    rows[3] += "\n"
+    (tmp_path / "x.csv").write_text("\n".join(["run,y,t", *rows]))
+    data = Trajectories.from_file(tmp_path / "x.csv", "y", episode="run")
+    np.testing.assert_array_equal(np.concatenate(data.states).ravel(), y)
+    assert [len(x) for x in data.states] == [8, 8]
+    with pytest.raises(KoopsieveError, match=r"got 1\.5 after row 12 "):
+        Trajectories.from_file(tmp_path / "x.csv", "y", time="t")
+
+
+@pytest.mark.parametrize(
+    "content, listed",
+    [("a;b\n1;2\n3;4\n", "'a', 'b'"), ("# c\na|b\n1|2\n", "'a', 'b'"), ("a\tb\tc,d\n1\t2\t3\n", "'a', 'b', 'c,d'")],
+)
+def test_columns_that_are_not_there_are_listed_as_they_are_separated(content, listed, tmp_path):
+    (tmp_path / "log.csv").write_text(content)
+    with pytest.raises(KoopsieveError, match=rf"Not in .*log\.csv: 'y'\. The columns there are: {listed}"):
+        Trajectories.from_file(tmp_path / "log.csv", "y")
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_mutated_files_are_read_or_refused_in_words(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    dialect = {"separator": rng.choice([",", ";", "\t", "|"]), "decimal": "."}
+    dialect["decimal"] = rng.choice([".", ","]) if dialect["separator"] != "," else "."
+    content = bytearray(text(**dialect, units=["s", "m", "m", "N"] if rng.random() < 0.3 else None).encode())
+    for _ in range(rng.integers(1, 6)):
+        place = int(rng.integers(len(content)))
+        change = rng.integers(4)
+        if change == 0:
+            content[place] = int(rng.integers(256))
+        elif change == 1:
+            del content[place]
+        elif change == 2:
+            content.insert(place, int(rng.choice(list(b';,\t|"\n\r#%.-e0\x00\xff'))))
+        else:
+            content = content[:place] or bytearray(b"y")
+    (tmp_path / "log.csv").write_bytes(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KoopsieveWarning)
+        try:
+            trajectories = Trajectories.from_file(tmp_path / "log.csv", ["y", "z"], "u", time="t", gaps="split")
+        except KoopsieveError:
+            return
+    assert all(np.isfinite(x).all() for x in trajectories.states + trajectories.inputs)

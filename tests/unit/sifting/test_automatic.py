@@ -1,0 +1,182 @@
+"""What is found when delays, timing, dictionary and form are left open."""
+
+import numpy as np
+import pytest
+
+from koopsieve import Constant, Embedding, KoopsieveError, Monomials, States, Stream, Trajectories, sift
+from koopsieve.data import Signals
+from koopsieve.data.splitting import thinned
+from koopsieve.sieve.choice import as_good_at_each, simplest_as_good
+from koopsieve.sifting.families import Family, affordable_depth, families
+from koopsieve.sifting.plan import plan_searches
+from koopsieve.sifting.settings import SiftSettings
+from koopsieve.sifting.split import divide
+
+
+def oscillator(seed=0, samples=900, ahead=0, noise=0.005):
+    """y[k+1] = 1.5 y[k] − 0.7 y[k-1] − 0.1 y[k]³ + u: two samples of the output matter; u[k] acts, or u[k+1]."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.normal(size=(samples // 3 + 2, 1)), 3, axis=0)[: samples + 1]
+    y = np.zeros((samples, 1))
+    for k in range(1, samples - 1):
+        y[k + 1] = 1.5 * y[k] - 0.7 * y[k - 1] - 0.1 * y[k] ** 3 + 0.4 * u[k + ahead]
+    return Trajectories.from_arrays(y + noise * rng.normal(size=y.shape), u[:samples], dt=0.1, input_names=["u"])
+
+
+@pytest.fixture(scope="module")
+def found():
+    return sift(oscillator(), test=oscillator(1), horizons=[1, 10])
+
+
+def test_with_nothing_said_it_finds_delays_products_and_a_form_that_beats_arx(found):
+    assert found.form == "reprojected"
+    assert found.embedding.state_delays >= 1
+    assert found.errors.mean[-1] < 0.5 * found.baselines["linear"].errors.mean[-1]
+    assert set(found.paths) == {"linear", "bilinear", "reprojected"}
+
+
+def test_every_search_is_in_the_table(found):
+    preliminary, full = ([one for one in found.searches if one.stage == stage] for stage in ("preliminary", "full"))
+    assert {one.form for one in full} == {"linear", "bilinear", "reprojected"}
+    assert {one.embedding.inputs_at for one in preliminary} == {"k", "k+1"}
+    assert {one.embedding.state_delays for one in preliminary} >= {0, 1, 2, 8}
+    assert all(one.errors.blocks.shape == preliminary[0].errors.blocks.shape for one in preliminary)
+    assert found.left_out == ()
+
+
+@pytest.mark.parametrize(("ahead", "timing"), [(0, "k"), (1, "k+1")])
+def test_the_timing_of_the_input_is_found(ahead, timing):
+    data = oscillator(ahead=ahead)
+    grid = [Embedding(1, 0, "k"), Embedding(1, 0, "k+1")]
+    result = sift(data, States() + Constant(), form="linear", delays=grid, horizons=[1, 5])
+    assert result.embedding.inputs_at == timing
+
+
+def test_all_searches_start_at_the_same_samples():
+    divided = divide(oscillator(), SiftSettings(horizons=(1, 10)))
+    deepest = Embedding(5, 5, "k+1")
+    newest = [
+        divided.embedded(embedding, deepest).windows.states[0][:, 0]
+        for embedding in (Embedding(), Embedding(2, 5), Embedding(0, 3, "k+1"), deepest)
+    ]
+    for outputs in newest[1:]:
+        np.testing.assert_array_equal(outputs, newest[0])
+
+
+def test_the_time_is_kept(found):
+    short = sift(oscillator(), States() + Constant() + Monomials(2), horizons=[1, 10], budget=1e-9)
+    assert set(short.paths) == {"linear"}
+    assert len(short.left_out) == 2
+    assert "Not searched, because the time limit was reached: bilinear form" in " ".join(short.remarks)
+
+
+def test_at_most_so_many_terms():
+    recipe = States() + Constant() + Monomials(3)
+    for form in ("linear", "bilinear", "reprojected"):
+        kept = sift(oscillator(), recipe, form=form, delays=Embedding(1), horizons=[1, 5], path_length=8, max_terms=3)
+        assert len(kept.retained) <= 3
+    with pytest.raises(KoopsieveError, match="max_terms must be at least 1"):
+        sift(oscillator(), recipe, max_terms=0)
+
+
+def test_only_what_is_left_open_is_looked_for():
+    asked = {"delays": Embedding(1, 1), "horizons": (1, 5)}
+    given = SiftSettings(dictionary=States() + Constant(), **asked)
+    plan = plan_searches(divide(oscillator(), given), given)
+    assert plan.preliminary == ()
+    (job,) = plan.jobs
+    assert job.embedding == Embedding(1, 1)
+    assert [form.name for form in job.forms] == ["linear", "bilinear", "reprojected"]
+    left_open = SiftSettings(form="linear", **asked)
+    plan = plan_searches(divide(oscillator(), left_open), left_open)
+    assert {one.embedding for one in plan.jobs} == {Embedding(1, 1)}
+    assert len(plan.jobs) == 3
+
+
+def test_a_plant_without_inputs_is_searched_in_the_forms_that_it_has():
+    t = np.arange(400) * 0.1
+    data = Trajectories.from_arrays(np.column_stack([np.sin(t), np.cos(t)]), dt=0.1)
+    result = sift(data, horizons=[1, 5])
+    assert result.form == "linear"
+    assert set(result.paths) == {"linear", "reprojected"}
+    assert {one.embedding.inputs_at for one in result.searches} == {"k"}
+
+
+def test_a_stream_gives_the_same_model():
+    data = oscillator(samples=600)
+    stream = Stream.from_arrays(data.states[0], data.inputs[0], dt=data.dt, input_names=["u"])
+    settings = {"form": "reprojected", "delays": [Embedding(0, 0), Embedding(1, 0)], "horizons": [1, 5]}
+    one, other = (sift(source, States() + Monomials(2), **settings) for source in (data, stream))
+    assert one.retained_names == other.retained_names
+    np.testing.assert_allclose(one.model.coef, other.model.coef, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"delays": "many"}, 'delays may be "auto"'),
+        ({"dictionary": "kernels"}, 'dictionary may be "auto"'),
+        ({"form": "cubic"}, "form must be one of linear, bilinear, reprojected or auto"),
+    ],
+)
+def test_words_that_mean_nothing_are_refused(settings, message):
+    with pytest.raises(KoopsieveError, match=message):
+        sift(oscillator(), **settings)
+
+
+def test_a_fitted_dictionary_has_its_delays():
+    phi = (States() + Constant()).fit(oscillator())
+    with pytest.raises(KoopsieveError, match="whose delays are decided"):
+        sift(oscillator(), phi, delays="auto")
+
+
+def test_products_reach_back_as_far_as_there_is_room():
+    signals = Signals(("y",), ("u",), 0.1)
+    assert affordable_depth(signals, Embedding(2, 2), 3, joint=True) == 2
+    assert affordable_depth(signals, Embedding(24, 24), 3, joint=True) == 2
+    assert affordable_depth(signals, Embedding(24, 24), 2, joint=True) == 6
+    many = Signals(tuple(f"y{i}" for i in range(30)), (), 0.1)
+    assert affordable_depth(many, Embedding(), 3, joint=False) is None
+    assert affordable_depth(many, Embedding(), 2, joint=False) == 0
+    assert Family(degree=3).recipe(many, Embedding(), sees_inputs=True) is None
+
+
+def test_a_dictionary_that_grows_too_large_with_delays_is_tried_with_fewer():
+    large = States() + Constant() + Monomials(4, of="states and inputs")
+    settings = SiftSettings(dictionary=large, delays="auto", horizons=(1, 5))
+    plan = plan_searches(divide(oscillator(), settings), settings)
+    assert max(one.embedding.state_delays for one in plan.preliminary if one.form == "reprojected") == 2
+    assert all(one.embedding.state_delays <= 2 for one in plan.jobs)
+
+
+def test_few_samples_have_few_kernels():
+    assert families(120)[-1].kernels == 12
+    assert families(None)[-1].kernels == families(10**6)[-1].kernels == 100
+
+
+def test_a_part_of_the_data_is_spread_over_all_of_them():
+    data = Trajectories.from_arrays([np.arange(1000.0)[:, None], np.arange(2000.0, 2600.0)[:, None]])
+    part = thinned(data, 400, 50)
+    firsts = [x[0, 0] for x in part.states]
+    assert part.n_samples == 400
+    assert firsts[0] == 0.0
+    assert firsts[-1] == 2550.0
+    assert thinned(data, 5000, 50) is data
+
+
+def test_the_simplest_must_be_as_good_at_every_horizon():
+    rng = np.random.default_rng(0)
+    base = np.exp(rng.normal(size=(2, 20)) * 0.01)
+    worse_at_one = base * np.array([[1.0], [2.0]])
+    runs = np.full(10, 0.05)
+    assert simplest_as_good([worse_at_one, base], [runs, runs]) == 1
+    assert simplest_as_good([base * 1.01, base], [runs, runs]) == 0
+    assert simplest_as_good([base, base], [runs * 2, runs]) == 1
+
+
+def test_as_good_at_each_horizon():
+    rng = np.random.default_rng(0)
+    base = np.exp(rng.normal(size=(2, 20)) * 0.01)
+    assert as_good_at_each(base * 0.5, base)
+    assert as_good_at_each(base * 1.03, base)
+    assert not as_good_at_each(base * np.array([[1.6], [0.2]]), base)

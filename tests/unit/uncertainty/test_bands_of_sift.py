@@ -1,0 +1,104 @@
+"""Bands as sift gives them: from validation windows, in every form, judged on test data only."""
+
+import numpy as np
+import pytest
+
+from koopsieve import (
+    Constant,
+    GraphSieve,
+    KoopsieveError,
+    LeastSquares,
+    Model,
+    Monomials,
+    States,
+    Stream,
+    Trajectories,
+    sift,
+)
+from koopsieve.uncertainty import calibrate
+
+RECIPE = States() + Constant() + Monomials(degree=2)
+
+
+def plant(seed, steps=3000):
+    """x+ = 0.9 x + 0.1 x u + u + noise: bilinear, one output."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.uniform(-0.5, 0.5, size=(steps // 5 + 1, 1)), 5, axis=0)[: steps - 1]
+    x = np.zeros((steps, 1))
+    for k in range(steps - 1):
+        x[k + 1] = 0.9 * x[k] + 0.1 * x[k] * u[k] + u[k] + 0.1 * rng.normal(size=1)
+    return Trajectories.from_arrays(x, u, dt=0.1)
+
+
+@pytest.fixture(scope="module", params=["linear", "bilinear", "reprojected"])
+def result(request):
+    return sift(plant(0), RECIPE, form=request.param, horizons=[1, 5, 10], path_length=3, test=plant(1))
+
+
+def test_they_hold_on_test_data_in_every_form(result):
+    assert result.model.calibration.bands.longest == 10
+    np.testing.assert_allclose(result.coverage.share, 0.9, atol=0.04)
+    np.testing.assert_allclose(result.coverage.joint, 0.9, atol=0.05)
+    assert result.coverage.outside.max() < 0.03
+    assert (result.model.calibration.certificate is None) == (result.form == "reprojected")
+    assert "side by side" not in result.describe()
+
+
+def test_they_survive_a_file_in_every_form(result, tmp_path):
+    result.model.save(tmp_path / "model.npz")
+    back = Model.load(tmp_path / "model.npz")
+    inputs = np.zeros((10, 1))
+    one, two = (model.predict([[0.2]], inputs, 10, level=0.95) for model in (result.model, back))
+    np.testing.assert_array_equal(one.upper, two.upper)
+    np.testing.assert_array_equal(one.outside, two.outside)
+
+
+def test_they_come_from_the_model_before_it_learned_from_the_validation_data():
+    learn, validation = plant(0), plant(2)
+    result = sift(learn, RECIPE, horizons=[1, 5], path_length=3, validation=validation, form="linear")
+    again = calibrate(result.path.choice.model, validation, 5)
+    np.testing.assert_array_equal(result.model.calibration.bands.widths, again.calibration.bands.widths)
+    assert result.coverage is None
+
+
+def test_test_data_do_not_change_them():
+    one, two = (
+        sift(plant(0), RECIPE, horizons=[1, 5], path_length=3, test=plant(seed), form="linear") for seed in (1, 3)
+    )
+    np.testing.assert_array_equal(one.model.calibration.bands.widths, two.model.calibration.bands.widths)
+    assert (one.coverage.share != two.coverage.share).any()
+
+
+def test_where_nothing_is_held_out_there_are_none():
+    alone = sift(
+        plant(0, 300),
+        RECIPE,
+        sieve=GraphSieve(),
+        refits={"least squares": LeastSquares()},
+        validation=0,
+        horizons=[1, 5],
+        form="linear",
+    )
+    assert alone.model.calibration is None
+    assert alone.coverage is None
+
+
+def test_few_windows_are_told_among_the_remarks():
+    short = sift(plant(0, 400), States() + Constant(), horizons=[1, 30], path_length=3, form="linear")
+    assert "need 10 windows of 30 steps side by side" in short.describe()
+
+
+def test_a_stream_gives_them_too():
+    data = plant(0)
+    stream = Stream.from_arrays(data.states[0], data.inputs[0], dt=0.1)
+    result = sift(stream, RECIPE, horizons=[1, 5], path_length=3, test=0.25, form="linear")
+    np.testing.assert_allclose(result.coverage.share, 0.9, atol=0.06)
+    assert result.model.calibration.support is not None
+
+
+def test_the_level_they_are_judged_at_can_be_chosen():
+    half = sift(plant(0), RECIPE, form="linear", horizons=[1, 5], path_length=3, test=plant(1), level=0.5)
+    assert half.coverage.level == 0.5
+    np.testing.assert_allclose(half.coverage.share, 0.5, atol=0.06)
+    with pytest.raises(KoopsieveError, match="level must lie above 0"):
+        sift(plant(0), RECIPE, horizons=[1, 5], path_length=3, form="linear", level=1.0)

@@ -1,0 +1,126 @@
+"""Outside the data: a start, an input or a prediction beyond what a model was learned from."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from koopsieve import (
+    Constant,
+    Embedding,
+    LeastSquares,
+    LinearModel,
+    Monomials,
+    States,
+    Trajectories,
+    calibrate,
+    compress,
+)
+from koopsieve.data import embedded
+from koopsieve.uncertainty import coverage
+from koopsieve.uncertainty.support import HELD_OUT_MARGIN, support_of
+
+NEXT_DOOR = Path(__file__).parents[3] / ".." / "shared" / "data"
+SILVERBOX = Path(os.environ.get("KOOPSIEVE_DATA", NEXT_DOOR)) / "silverbox.mat"
+
+
+def ellipse(seed, steps=3000):
+    """Two states that move together, x2 close to x1, driven; their difference stays small though each is large."""
+    rng = np.random.default_rng(seed)
+    u = rng.uniform(-1, 1, size=(steps - 1, 1))
+    x = np.zeros((steps, 2))
+    for k in range(steps - 1):
+        x[k + 1] = 0.9 * x[k].mean() + u[k] + 0.02 * rng.normal(size=2)
+    return Trajectories.from_arrays(x, u)
+
+
+@pytest.fixture(scope="module")
+def model():
+    data = ellipse(0)
+    phi = (States() + Constant()).fit(data)
+    statistics = compress(data, phi)
+    return calibrate(
+        LinearModel.from_estimate(LeastSquares().identify(statistics), phi), ellipse(1), 5, statistics=statistics
+    )
+
+
+def outside(model, x0, inputs):
+    return model.predict([x0], np.reshape(inputs, (-1, 1)), len(inputs), level=0.9).outside.tolist()
+
+
+def test_a_start_beyond_the_region_flags_all_that_follows(model):
+    assert outside(model, [0.5, 0.5], [0.0, 0.0, 0.0]) == [False, False, False]
+    assert outside(model, [30.0, 30.0], [0.0, 0.0, 0.0]) == [True, True, True]
+
+
+def test_a_combination_that_the_data_do_not_hold_is_outside_although_each_signal_is_within(model):
+    assert outside(model, [1.0, -1.0], [0.0, 0.0]) == [True, True]
+
+
+def test_an_input_beyond_the_region_flags_from_there_on(model):
+    assert outside(model, [0.5, 0.5], [0.0, 1.5, 0.0]) == [False, True, True]
+
+
+def test_a_prediction_that_leaves_the_region_is_flagged(model):
+    reached = ellipse(0).states[0].max()
+    flags = outside(model, [0.98 * reached] * 2, [1.0, 1.0, 1.0, 1.0, 1.0])
+    assert flags[-1]
+    assert flags == sorted(flags)
+
+
+def test_new_data_of_the_same_kind_are_not_flagged(model):
+    assert coverage(model, ellipse(2), [1, 5]).outside.max() < 0.01
+
+
+def test_leverage_is_that_of_the_regression_written_out(model):
+    data = ellipse(0)
+    x, u = data.states[0][:-1], data.inputs[0]
+    design = np.hstack([x, np.ones((len(x), 1)), u])
+    expected = np.einsum("ij,jk,ik->i", design, np.linalg.inv(design.T @ design), design) * len(x) / 4
+    support = model.calibration.support
+    np.testing.assert_allclose(support.leverage(model.dictionary, x, u), expected, rtol=1e-8)
+    held = ellipse(1)
+    again = support.leverage(model.dictionary, held.states[0][:-1], held.inputs[0])
+    assert support.limit == pytest.approx(HELD_OUT_MARGIN * np.quantile(again, 0.999, method="higher"))
+
+
+def test_statistics_made_by_hand_know_no_region(model):
+    data = ellipse(0)
+    by_hand = replace(compress(data, model.dictionary), region=None)
+    assert support_of(model.dictionary, by_hand, data.states[0][:-1], data.inputs[0], np.zeros((1, 1, 2))) is None
+
+
+def test_the_end_of_silverbox_arrow_lies_outside_and_its_beginning_does_not():
+    if not SILVERBOX.exists():
+        pytest.skip("silverbox.mat is neither in KOOPSIEVE_DATA nor in ../shared/data")
+    from scipy.io import loadmat
+
+    record = loadmat(SILVERBOX)
+    u, y = record["V1"].reshape(-1, 1), record["V2"].reshape(-1, 1)
+
+    def part(start, stop):
+        return Trajectories.from_arrays(y[start:stop], u[start:stop], dt=1 / 610.35)
+
+    learn, held, arrow = part(40650, 80650), part(80650, 100650), part(100, 40575)
+    delays = Embedding(2, 2, "k+1")
+    data = embedded(learn, delays)
+    phi = (States() + Constant() + Monomials(degree=3)).fit(data)
+    statistics = compress(data, phi)
+    model = LinearModel.from_estimate(LeastSquares().identify(statistics), phi)
+    model = calibrate(model, held, 10, statistics=statistics)
+    test, first, last = (
+        coverage(model, one, [1, 10]) for one in (part(100650, 127400), part(100, 20100), part(36575, 40575))
+    )
+    assert test.outside.max() < 0.02
+    assert first.outside.max() < 0.001
+    assert last.outside.min() > 0.1
+    np.testing.assert_allclose(test.share, 0.9, atol=0.03)
+    beyond = np.flatnonzero(
+        np.abs(arrow.states[0][:, 0]) > 1.1 * np.abs(np.vstack([learn.states[0], held.states[0]])).max()
+    )
+    assert len(beyond) > 20
+    history = np.stack([arrow.states[0][k - 2 : k + 1] for k in beyond])
+    inputs = np.stack([arrow.inputs[0][k - 2 : k + 2] for k in beyond])
+    assert model.predict(history, inputs, 1, level=0.9).outside.all()
