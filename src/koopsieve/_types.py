@@ -67,7 +67,7 @@ def increasing_indices(what: str, indices: ArrayLike, size: int) -> IndexArray:
 
 
 def whole_number(what: str, value: Any, least: int = 0) -> int:
-    """Return a whole number of at least `least`; `what` names it in the message. 2.0 and True are none."""
+    """Return a whole number of at least `least`; `what` names it in the message. Rejects 2.0 and True."""
     try:
         number = least - 1 if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:

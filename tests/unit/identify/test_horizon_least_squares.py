@@ -17,15 +17,15 @@ from koopsieve import (
 )
 from koopsieve.data import Trajectories
 from koopsieve.identify import Status
-from koopsieve.identify.horizon_least_squares import horizon_least_squares as method
-from koopsieve.identify.horizon_least_squares.loss import (
+from koopsieve.identify import horizon_least_squares as method
+from koopsieve.identify.horizon_loss import (
     HorizonLoss,
     output_maps,
     stacked,
     through_powers,
     through_stack,
+    whitening,
 )
-from koopsieve.identify.horizon_least_squares.whitening import whitening
 from koopsieve.systems import random_drive, van_der_pol
 
 HORIZONS = (1, 4, 8)

@@ -16,8 +16,7 @@ from scipy.optimize import minimize
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_fields
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify.estimate import Estimate, Status, require_statistics
-from koopsieve.identify.horizon_least_squares.loss import HorizonLoss
-from koopsieve.identify.horizon_least_squares.whitening import whitening
+from koopsieve.identify.horizon_loss import HorizonLoss, whitening
 from koopsieve.identify.least_squares import LeastSquares
 from koopsieve.identify.linalg.eigenvalues import clip_eigenvalues
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, required_multistep
