@@ -16,11 +16,11 @@ from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
 from koopsieve.regression.chunks import Chunk, cut
 from koopsieve.regression.factor import TriangularFactor, refuse_too_large
+from koopsieve.regression.matrices import MIN_PEAK
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest
 
 BYTES_PER_THREAD = 64 * 2**20
 ROWS_PER_REGRESSOR = 3  # in a chunk, at least: with each the factor is updated, which costs about as many rows' work
-MIN_PEAK = 1e-140  # largest value of a column below which the squares of its digits vanish
 _CHUNKS_PER_PART = 10  # a part begins with a Householder QR and ends with a merge; both are small beside ten chunks
 _MAX_PARTS_PER_WORKER = 32
 _MIN_PARTS_PER_REMOTE_WORKER = 4  # more than two are handed out as the workers of a cluster come free

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,8 @@ from numpy.typing import ArrayLike
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices
 from koopsieve.data import Signals
-from koopsieve.regression.factor import TriangularFactor
+from koopsieve.regression.factor import TriangularFactor, refuse_too_large
+from koopsieve.regression.matrices import checked_matrices
 from koopsieve.regression.statistics_file import load_statistics, save_statistics
 
 
@@ -103,6 +105,49 @@ class RegressionStatistics(Shown):
     outputs: tuple[int, ...] = ()
     signals: Signals = field(default_factory=Signals)
     region: FloatArray | None = None
+
+    @classmethod
+    def from_matrices(
+        cls,
+        Phi: Any,
+        Phi_next: Any,
+        U: Any = None,
+        names: Sequence[str] | None = None,
+        input_names: Sequence[str] | None = None,
+    ) -> RegressionStatistics:
+        """Return the statistics of lifted samples that were made elsewhere, with any lifting.
+
+        Parameters
+        ----------
+        Phi, Phi_next : array or data frame, shape (m, L)
+            Row k of `Phi` is φ(x[k]), row k of `Phi_next` is φ(x[k+1]). Of several records, put the rows of all
+            underneath each other; no row may lead from one record to the next.
+        U : array or data frame, shape (m, l), optional
+            The inputs that act in each step.
+        names, input_names : sequence of str, optional
+            By default the columns of a data frame, else phi1, phi2, … and u1, u2, ….
+
+        Raises
+        ------
+        KoopsieveError
+            If sizes or names do not fit, or a value is complex, missing, not finite, too large or too small to square.
+
+        Examples
+        --------
+        x[k+1] = 0.9 x[k] + 0.1 x²[k], lifted by hand:
+
+        >>> x = np.array([1.0, 1.0, 0.5, 0.475, 2.0])
+        >>> x_next = 0.9 * x + 0.1 * x**2
+        >>> Phi, Phi_next = np.column_stack([x, x**2]), np.column_stack([x_next, x_next**2])
+        >>> statistics = RegressionStatistics.from_matrices(Phi, Phi_next, names=["x", "x²"])
+        >>> np.linalg.solve(statistics.R, statistics.S)[:, 0].round(3)
+        array([0.9, 0.1])
+        """
+        design, targets, observables, inputs = checked_matrices(Phi, Phi_next, U, names, input_names)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflowed is named below
+            factor = TriangularFactor.empty(design.shape[1], targets.shape[1]).absorb(design, targets)
+        refuse_too_large(factor, observables + inputs + observables)
+        return cls(factor, observables, inputs)
 
     @property
     def R(self) -> FloatArray:

@@ -7,17 +7,21 @@ Delayed copies among the observables are shifted exactly: their rows of A and B 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, increasing_indices, require_kind
-from koopsieve.data import Trajectories
+from koopsieve._types import FloatArray, KoopsieveError, increasing_indices, real_array, require_kind
+from koopsieve.data import Signals, Trajectories
+from koopsieve.data.signals import complete_names
 from koopsieve.dictionary import Dictionary, TermMap
+from koopsieve.dictionary.custom import Calls
 from koopsieve.dictionary.delay_line import Shifts, shifts, with_delay_line
+from koopsieve.dictionary.observables import Observables
+from koopsieve.dictionary.states import Coordinates
 from koopsieve.evaluate.rollout import HorizonPredictions, checked_horizons, embedded_for
 from koopsieve.forms.interface import Linearisation
 from koopsieve.forms.lifted_state import LiftedStateModel
@@ -105,6 +109,61 @@ class LinearModel(LiftedStateModel):
             C=np.eye(L)[list(carried.outputs)],
             dictionary=carried,
         )
+
+    @classmethod
+    def from_matrices(
+        cls,
+        A: ArrayLike,
+        B: ArrayLike | None = None,
+        C: ArrayLike | None = None,
+        *,
+        lift: Callable[[FloatArray], Any] | None = None,
+        names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+        input_names: Sequence[str] | None = None,
+        dt: float = 1.0,
+    ) -> LinearModel:
+        """Build the model φ[k+1] = Aφ[k] + Bu[k], y[k] = Cφ[k] of given matrices, with any lifting.
+
+        Parameters
+        ----------
+        A, B, C : array, shape (L, L), (L, l) and (n, L)
+            Of an `Estimate` A is `coef[:L].T` and B is `coef[L:].T`.
+        lift : callable, optional
+            Takes measured outputs (samples, n), returns lifted states (samples, L). Left out, the lifted state itself
+            is what is measured and predicted, and C is the identity.
+        names, output_names, input_names : sequence of str, optional
+            By default phi1, …, y1, …, u1, ….
+        dt : float
+            Sample time.
+
+        Raises
+        ------
+        KoopsieveError
+            If shapes or names do not fit, a number is not finite, or only one of C and `lift` is given.
+
+        Examples
+        --------
+        >>> model = LinearModel.from_matrices(
+        ...     A=[[0.9, 0.1], [0.0, 0.81]], C=[[1.0, 0.0]], lift=lambda y: np.hstack([y, y**2])
+        ... )
+        >>> model.predict([[2.0]], horizon=2).round(3).tolist()
+        [[2.2], [2.304]]
+        """
+        a = _matrix("A", A, L := len(np.atleast_1d(A)), L)
+        b = _matrix("B", np.empty((L, 0)) if B is None else B, L, None)
+        if (lift is None) != (C is None):
+            raise KoopsieveError(
+                "Give C and lift together: lift makes the lifted state of measured outputs, C reads them from it. "
+                "Without both, the lifted state itself is measured and predicted."
+            )
+        c = np.eye(L) if C is None else _matrix("C", C, None, L)
+        observables = complete_names(names, L, "observable", "phi")
+        measured = observables if lift is None else complete_names(output_names, len(c), "output", "y")
+        signals = Signals(measured, complete_names(input_names, b.shape[1], "input", "u"), dt)
+        columns = np.arange(L)
+        lifted: Observables = Coordinates(observables, columns) if lift is None else Calls(observables, lift, columns)
+        return cls(a, b, c, Dictionary((lifted,), signals).linear())
 
     def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
         """Return φᵀAᵀ + uᵀBᵀ, rows being starts."""
@@ -199,6 +258,17 @@ class LinearModel(LiftedStateModel):
         from koopsieve.export.state_space import to_control
 
         return to_control(self)
+
+
+def _matrix(name: str, values: ArrayLike, rows: int | None, columns: int | None) -> FloatArray:
+    """Return a finite matrix with as many rows and columns as given; None stands for any number."""
+    matrix = real_array(name, values)
+    expected = " × ".join("any" if count is None else str(count) for count in (rows, columns))
+    if matrix.ndim != 2 or rows not in (None, len(matrix)) or columns not in (None, matrix.shape[1]):
+        raise KoopsieveError(f"{name} must be a matrix of {expected}. Got the shape {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        raise KoopsieveError(f"{name} must hold finite numbers. Got {matrix[~np.isfinite(matrix)][0]}.")
+    return matrix
 
 
 def check_made_with(estimate: Coefficients, dictionary: Dictionary, regressors: tuple[str, ...]) -> None:

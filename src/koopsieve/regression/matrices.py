@@ -1,0 +1,82 @@
+"""The regression of lifted samples that another program made: matrices come in, checked arrays with names go out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError, real_matrix
+from koopsieve.io.reading.columns import names_of
+
+MIN_PEAK = 1e-140  # largest value of a column below which the squares of its digits vanish
+
+
+def checked_matrices(
+    Phi: Any, Phi_next: Any, U: Any, names: Sequence[str] | None, input_names: Sequence[str] | None
+) -> tuple[FloatArray, FloatArray, tuple[str, ...], tuple[str, ...]]:
+    """Return the design [Φ | U], the targets, and the names of observables and inputs; see `from_matrices`."""
+    lifted, following = real_matrix("Phi", Phi), real_matrix("Phi_next", Phi_next)
+    acting = np.empty((len(lifted), 0)) if U is None else real_matrix("U", U)
+    _require_same_size(lifted, following, acting)
+    observables = _names("names", names, Phi, lifted.shape[1], "phi")
+    inputs = _names("input_names", input_names, U, acting.shape[1], "u")
+    twice = [name for place, name in enumerate(observables + inputs) if name in (observables + inputs)[:place]]
+    if twice:
+        raise KoopsieveError(f"The name {twice[0]!r} occurs twice. Give every observable and every input its own name.")
+    for what, matrix, columns in (("Phi", lifted, observables), ("Phi_next", following, observables)):
+        _require_usable(what, matrix, columns)
+    _require_usable("U", acting, inputs)
+    return np.concatenate([lifted, acting], axis=1), following, observables, inputs
+
+
+def _require_same_size(lifted: FloatArray, following: FloatArray, acting: FloatArray) -> None:
+    if lifted.shape[1] == 0:
+        raise KoopsieveError(f"Phi must have at least one column, an observable each. Got {lifted.shape}.")
+    if following.shape != lifted.shape:
+        raise KoopsieveError(
+            "Phi_next must hold the same observables one step later, row by row: row k of Phi is φ(x[k]), row k of "
+            f"Phi_next is φ(x[k+1]). Expected {lifted.shape}, got {following.shape}. Of one record lifted as Z, pass "
+            "Z[:-1] and Z[1:]."
+        )
+    if len(lifted) == 0:
+        raise KoopsieveError("Phi has no rows. Expected at least one transition.")
+    if len(acting) != len(lifted):
+        raise KoopsieveError(
+            "U must have one row per row of Phi, the inputs that act in that step. "
+            f"Expected {len(lifted)} rows, got {len(acting)}."
+        )
+
+
+def _names(what: str, names: Any, given: Any, columns: int, prefix: str) -> tuple[str, ...]:
+    """Return one name per column: those given, else those of a data frame, else numbered ones."""
+    if names is None:
+        framed = getattr(given, "columns", None)
+        return tuple(f"{prefix}{i + 1}" for i in range(columns)) if framed is None else tuple(map(str, framed))
+    found = names_of(what, names)
+    if len(found) != columns:
+        raise KoopsieveError(f"{what} must name every column. Expected {columns} names, got {len(found)}.")
+    wrong = [name for name in found if not isinstance(name, str) or not name]
+    if wrong:
+        raise KoopsieveError(f"{what} must be text and not empty. Got {wrong[0]!r}.")
+    return found
+
+
+def _require_usable(what: str, matrix: FloatArray, columns: tuple[str, ...]) -> None:
+    """Refuse what is not finite, and columns whose squares vanish."""
+    wrong = ~np.isfinite(matrix)
+    if wrong.any():
+        row, column = (int(i) for i in np.argwhere(wrong)[0])
+        kind = "missing (NaN)" if np.isnan(matrix[row, column]) else "infinite"
+        raise KoopsieveError(
+            f"{what} must hold finite numbers. {columns[column]} is {kind} in row {row}, and {int(wrong.sum())} of "
+            f"{matrix.size} values are not finite. Leave those rows out of Phi, Phi_next and U, or repair them."
+        )
+    peak = np.abs(matrix).max(axis=0, initial=0.0)
+    small = [name for name, largest in zip(columns, peak, strict=True) if 0 < largest < MIN_PEAK]
+    if small:
+        raise KoopsieveError(
+            f"The values of {', '.join(small[:3])} in {what} are too near to zero: their squares vanish in 64-bit "
+            "floats. Change the units."
+        )
