@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from koopsieve import KoopsieveWarning, Trajectories, horizon_nmse, sift
 from koopsieve.forms import Model
-from koopsieve.forms.path import chosen_point
+from koopsieve.sifting.choose import chosen_point
 
 Array = NDArray[np.float64]
 FACTORS = (1.0, 1.3, 1.5)

@@ -6,7 +6,7 @@ FOLDER holds silverbox.mat, cascaded_tanks.mat and wiener_hammerstein_process_no
 downloaded by the package `nonlinear-benchmarks` where it is installed and there is a network. Three kinds of settings:
 
 - *found*: nothing but the column names, the same call for every record: `sift(train)`;
-- *hand-made*: the delays, polynomials and form that an engineer who knows the plant would ask for (`records.py`);
+- *hand-made*: the delays, polynomials and form that an engineer who knows the plant would ask for (`record_data.py`);
 - *linear*: ARX, its delays found on the validation data.
 
 "At most 30 terms" and "at most 8 terms" are the points of the same path that the validation data prefer among the small
@@ -30,11 +30,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.environments import interpreter, run
-from benchmarks.records import DOWNLOADED, RECORDS, Record, Test, records
+from benchmarks.record_data import DOWNLOADED, RECORDS, Record, Test, records
 from koopsieve import KoopsieveWarning, Trajectories, horizon_nmse, sift
 from koopsieve.data import Embedding
 from koopsieve.forms import Model
-from koopsieve.forms.path import chosen_point
+from koopsieve.sifting.choose import chosen_point
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.preliminary import PRELIMINARY
 from koopsieve.sifting.result import SieveResult

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,6 @@ from koopsieve._display import Facts, Shown, html_grid, html_table, number, step
 from koopsieve._types import FloatArray, IndexArray
 from koopsieve.evaluate import WindowErrors
 from koopsieve.forms.model import Model
-from koopsieve.sieve.choice import choose, log_errors, preferring_in_range
 
 SMALL_SHARE = 0.25  # a choice that keeps more than this share of the candidates says why
 
@@ -23,7 +21,7 @@ class PathPoint(Shown):
     Parameters
     ----------
     retained : array of int
-        Increasing indices of the observables kept; in the reprojected form, of observables and drives.
+        Increasing indices of the observables kept; in the reprojected form, of observables and input terms.
     names : tuple of str
         Their names.
     elbo : float
@@ -62,31 +60,6 @@ class PathPoint(Shown):
         return {"kept": str(self.size), "refit": self.refit, "validation NMSE": errors}
 
 
-def chosen_point(points: Sequence[PathPoint], most: int | None = None) -> int:
-    """Return the index of the smallest point that is as good as the best: see `choose` and `preferring_in_range`.
-
-    Parameters
-    ----------
-    points : sequence of PathPoint
-        The smallest first.
-    most : int, optional
-        Only points with at most so many regressors are looked at; where there is none, the smallest is taken.
-    """
-    small = [point for point in points if most is None or point.size <= most] or points[:1]
-    blocks, runs = (np.stack([values(point) for point in small]) for values in (_blocks, _runs))
-    return preferring_in_range(
-        lambda rows: rows[choose(blocks[rows], runs[rows])], blocks, [point.in_range for point in small]
-    )
-
-
-def _blocks(point: PathPoint) -> FloatArray:
-    return point.errors.blocks
-
-
-def _runs(point: PathPoint) -> FloatArray:
-    return point.runs
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class SievePath(Shown):
     """A family of models of increasing size in one form, with the default choice.
@@ -100,7 +73,7 @@ class SievePath(Shown):
     horizons : tuple of int
         Steps ahead at which errors are given.
     chosen : int
-        Index of the smallest point whose error is within one standard error of the best: see `choose`.
+        Index of the smallest point that is as good as the best: see `koopsieve.sifting.choose`.
     candidates : int
         How many regressors there were to choose from.
     """
@@ -155,7 +128,7 @@ class SievePath(Shown):
         fewer = [point for point in self.points if point.size <= SMALL_SHARE * self.candidates]
         if not fewer:
             return "That is more than a quarter of the candidates; there was no smaller set on the path."
-        change = log_errors(fewer[-1].errors.blocks) - log_errors(choice.errors.blocks)
+        change = fewer[-1].errors.logs - choice.errors.logs
         ratios = np.exp(change.mean(axis=1))
         worst = int(np.argmax(ratios))
         return (

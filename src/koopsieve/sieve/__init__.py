@@ -8,7 +8,6 @@ from koopsieve.sieve.algorithm_2 import (
     strong_components,
     threshold_inclusion,
 )
-from koopsieve.sieve.choice import choose
 from koopsieve.sieve.graph_sieve import GraphSet, GraphSieve
 from koopsieve.sieve.horizon import HorizonEstimate, HorizonSieve
 from koopsieve.sieve.protocol import Sieve, TermSet
@@ -27,7 +26,6 @@ __all__ = [
     "Strength",
     "TermSet",
     "ancestors",
-    "choose",
     "coefficient_count",
     "condense",
     "controllable_subspace",

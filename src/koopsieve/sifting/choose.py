@@ -19,6 +19,7 @@ from scipy.special import ndtr, stdtrit
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.evaluate.horizon_errors import clipped_errors
+from koopsieve.forms.path import PathPoint
 
 EQUAL = 1e-9  # mean logarithms closer than this are equal
 PREDICTABLE = 0.1  # error of a free run, relative to the variance, below which it tells candidates apart
@@ -49,6 +50,15 @@ class Evidence:
     complexity: Sequence[int] | Sequence[tuple[int, ...]]
     in_range: Sequence[bool]
 
+    @classmethod
+    def of(
+        cls, points: Sequence[PathPoint], complexity: Sequence[int] | Sequence[tuple[int, ...]] | None = None
+    ) -> Evidence:
+        """Return the evidence for points of one path or of several; the complexity of one path is the size."""
+        sizes = [point.size for point in points] if complexity is None else complexity
+        errors, runs = np.stack([point.errors.blocks for point in points]), np.stack([point.runs for point in points])
+        return cls(errors, runs, sizes, [point.in_range for point in points])
+
     def only(self, some: IndexArray) -> Evidence:
         """Return the evidence for some of the candidates."""
         complexity, in_range = [self.complexity[i] for i in some], [self.in_range[i] for i in some]
@@ -69,6 +79,19 @@ def choose(evidence: Evidence) -> int:
         return first
     other = _simplest(evidence, staying)
     return other if size[other] - size[first] <= np.log(PRICE_OF_RANGE) + EQUAL else first
+
+
+def chosen_point(points: Sequence[PathPoint], most: int | None = None) -> int:
+    """Return the index of the smallest point that is as good as the best.
+
+    Parameters
+    ----------
+    points : sequence of PathPoint
+        The smallest first.
+    most : int, optional
+        Only points with at most so many regressors count; where there is none, the smallest is taken.
+    """
+    return choose(Evidence.of([point for point in points if most is None or point.size <= most] or points[:1]))
 
 
 def mean_size(errors: FloatArray) -> FloatArray:

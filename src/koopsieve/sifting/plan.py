@@ -15,7 +15,7 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.forms import Form
-from koopsieve.sieve.choice import simplest_as_good
+from koopsieve.sifting.choose import Evidence, choose
 from koopsieve.sifting.families import Family, families
 from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
@@ -171,6 +171,5 @@ def _usual_length(episodes: Sequence[FloatArray]) -> int:
 
 def _simplest(tried: Sequence[SearchSummary]) -> int:
     """Return which of the preliminary searches is the simplest that is as good as the best."""
-    order = sorted(range(len(tried)), key=lambda i: tried[i].candidates)
-    best = simplest_as_good([tried[i].errors.blocks for i in order], [tried[i].runs for i in order])
-    return order[best]
+    errors, runs = np.stack([one.errors.blocks for one in tried]), np.stack([one.runs for one in tried])
+    return choose(Evidence(errors, runs, [one.candidates for one in tried], [True] * len(tried)))

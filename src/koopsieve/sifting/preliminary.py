@@ -18,8 +18,8 @@ from koopsieve.data.splitting import sample, thinned
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
 from koopsieve.forms import ReprojectedForm, Task
-from koopsieve.forms.path import chosen_point
 from koopsieve.sieve import SimulationSieve
+from koopsieve.sifting.choose import chosen_point
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.split import Parts
 

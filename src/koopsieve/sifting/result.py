@@ -19,7 +19,7 @@ from koopsieve.forms.path import SievePath
 from koopsieve.identify import Estimate, interchangeable_groups
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.algorithm_2 import Reduction
-from koopsieve.sieve.choice import log_errors, paired_standard_error
+from koopsieve.sifting.choose import paired_standard_error
 from koopsieve.sifting.judge import EVERYTHING, LINEAR, PERSISTENCE, SIFTED, Baseline, MethodComparison
 from koopsieve.sifting.preliminary import SearchSummary
 from koopsieve.sifting.split import EvaluationData
@@ -150,15 +150,15 @@ class SieveResult(Shown):
     @property
     def gain_over_linear(self) -> FloatArray:
         """Linear model's error over the sifted one's on validation windows, per horizon (typical ratio)."""
-        mine, theirs = self.path.choice.errors.blocks, self.baselines[LINEAR].validation.blocks
-        ratio: FloatArray = np.exp(np.mean(log_errors(theirs) - log_errors(mine), axis=1))
+        mine, theirs = self.path.choice.errors.logs, self.baselines[LINEAR].validation.logs
+        ratio: FloatArray = np.exp(np.mean(theirs - mine, axis=1))
         return ratio
 
     @property
     def beats_linear(self) -> bool:
         """Whether, pooled over the horizons, the error on validation windows is less by more than a standard error."""
-        mine = log_errors(self.path.choice.errors.blocks).mean(axis=0)
-        theirs = log_errors(self.baselines[LINEAR].validation.blocks).mean(axis=0)
+        mine = self.path.choice.errors.logs.mean(axis=0)
+        theirs = self.baselines[LINEAR].validation.logs.mean(axis=0)
         return bool(np.mean(theirs - mine) > paired_standard_error(mine, theirs))
 
     @property

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from koopsieve._types import KoopsieveError
 from koopsieve.dictionary import Block
-from koopsieve.forms import FORMS, Form, Outcome, Task
-from koopsieve.forms.path import SievePath, chosen_point
-from koopsieve.sieve.choice import preferring_in_range, simplest_as_good
+from koopsieve.forms import FORMS, Candidates, Form, Outcome, Task
+from koopsieve.forms.path import SievePath
+from koopsieve.sifting.choose import Evidence, choose, chosen_point
 from koopsieve.sifting.plan import SearchJob, SearchPlan
 from koopsieve.sifting.preliminary import FULL, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
@@ -102,7 +102,7 @@ def _searched(form: Form, job: SearchJob, parts: Parts, task: Task, settings: Si
     begun = time.perf_counter()
     found = form.candidates(task)
     chosen = chosen_point(found.points, settings.max_terms)
-    outcome = found.refined(chosen).relearn(chosen)
+    outcome = _refined(found, chosen).relearn(chosen)
     choice, seconds = outcome.path.choice, time.perf_counter() - begun
     summary = SearchSummary(
         stage=FULL,
@@ -118,16 +118,16 @@ def _searched(form: Form, job: SearchJob, parts: Parts, task: Task, settings: Si
     return SearchResult(parts, outcome, summary)
 
 
+def _refined(found: Candidates, chosen: int) -> Candidates:
+    """Return the path with the chosen point fitted better, where a form can and that is not worse."""
+    refined = found.refined(chosen)
+    return refined if choose(Evidence.of([found.points[chosen], refined.points[chosen]])) else found
+
+
 def simplest(made: Sequence[SearchResult]) -> SearchResult:
     """Return the simplest that is as good as the best on the validation windows."""
-    order = sorted(made, key=lambda one: one.complexity)
-    choices = [one.outcome.path.choice for one in order]
-    blocks, runs = [one.errors.blocks for one in choices], [one.runs for one in choices]
-
-    def of(rows: list[int]) -> int:
-        return rows[simplest_as_good([blocks[i] for i in rows], [runs[i] for i in rows])]
-
-    return order[preferring_in_range(of, blocks, [one.in_range for one in choices])]
+    points, complexity = [one.outcome.path.choice for one in made], [one.complexity for one in made]
+    return made[choose(Evidence.of(points, complexity))]
 
 
 def _check_nothing_chosen_blindly(parts: Parts, found: Sequence[SearchResult], forms: Sequence[Form]) -> None:

@@ -25,8 +25,6 @@ from koopsieve.evaluate import WindowErrors, stays_in_range, window_errors
 from koopsieve.forms.linear.refits import Refitted, Refitter, default_refits
 from koopsieve.forms.reprojected.model import ReprojectedModel
 from koopsieve.forms.task import Task, filled
-from koopsieve.sieve import choose
-from koopsieve.sieve.choice import preferring_in_range
 from koopsieve.systems import random_drive, van_der_pol
 
 
@@ -97,73 +95,6 @@ def test_no_model_of_the_path_overflows_in_a_thousand_steps(path):
     inputs = random_drive(1000, 10, 1.0, 3)
     for point in path.points:
         assert np.isfinite(point.model.predict([1.0, 0.0], inputs, 1000)).all()
-
-
-def blocks_of(levels, spread=0.0, count=9):
-    """Return blocks whose logarithms have these means (points, horizons); differences have the same standard error.
-
-    Point i carries a pattern of its own, and all share one that nearly cancels in every difference.
-    """
-    levels = np.asarray(levels)
-    patterns = np.linalg.qr(np.column_stack([np.ones(count), np.random.default_rng(0).normal(size=(count, 6))]))[0][
-        :, 1:
-    ]
-    patterns = patterns[:, : len(levels)].T * np.sqrt(count - 1) * spread * np.sqrt(count) / np.sqrt(2)
-    shared = 0.5 * np.sin(np.arange(count))
-    return np.exp(levels[:, :, None] + patterns[:, None, :] + shared)
-
-
-def test_choose_takes_the_smallest_within_one_standard_error_of_the_best():
-    levels = [[3.0, 3.0], [0.05, 0.05], [0.0, 0.0]]
-    assert choose(blocks_of(levels, 0.1)) == 1
-    assert choose(blocks_of([[3.0, 3.0], [0.1, 0.1], [0.0, 0.0]], 0.02)) == 2
-    assert choose(blocks_of([[0.2, 0.2], [0.05, 0.05], [0.0, 0.0]], 0.5)) == 0
-    assert choose(blocks_of([[3.0, 3.0], [0.1, 0.1], [0.0, 0.0]])[:, :, :1]) == 2  # one block: no standard error
-
-
-def test_choose_does_not_let_one_horizon_pay_for_another():
-    pooled_alike = [[-0.3, 0.3], [0.0, 0.0], [0.1, 0.1], [0.2, 0.2]]
-    assert choose(blocks_of([[-0.02, 0.02], *pooled_alike[1:]], 0.02)) == 0
-    assert choose(blocks_of([[-0.15, 0.15], [-0.07, 0.0], [0.1, 0.1]], 0.02)) == 1
-
-
-def test_choose_takes_the_least_miss_where_horizons_disagree_and_the_smallest_of_nearly_equal_ones():
-    levels = [[0.0, 2.0], [0.8, 1.2], [2.0, 0.0], [1.1, 1.1]]
-    assert choose(blocks_of(levels, 0.01)[1:]) == 0
-    nearly = [[0.3, 0.0], [0.15, 0.14], [0.14, 0.15], [0.0, 0.3]]  # pooled all alike, no one best at both horizons
-    assert choose(blocks_of(nearly, 0.01)) == 1
-
-
-def test_choose_gives_everything_no_advantage():
-    nearly = [[0.15, 0.13], [0.0, 0.3], [0.3, 0.0], [0.13, 0.15]]
-    assert choose(blocks_of(nearly, 0.01)) == 0
-
-
-def test_choose_is_not_decided_by_blocks_in_which_little_happens():
-    quiet, busy = np.full(40, 0.01), np.full(10, 1.0)
-    small = np.concatenate([quiet / 5, 3 * busy])
-    large = np.concatenate([quiet, busy])
-    assert np.log(small).mean() < np.log(large).mean()
-    assert choose(np.stack([small, large])[:, None, :]) == 1
-
-
-def test_choose_is_not_decided_by_one_excursion():
-    blocks = np.exp(np.array([0.5, 0.0, 0.4])[:, None, None] + np.zeros((1, 1, 30)))
-    blocks[1, 0, 4] *= 25  # the mean over the blocks is now the worst of the three
-    assert blocks.mean(axis=2).argmax() == 1
-    assert choose(blocks) == 1
-
-
-def test_choose_sees_a_small_difference_under_a_large_common_one():
-    common = np.exp(3 * np.sin(np.arange(40)))
-    assert choose(np.stack([1.1 * common, common])[:, None, :]) == 1  # unpaired, 10 % would drown in the spread
-    assert choose(np.stack([1.04 * common, common])[:, None, :]) == 0  # but 4 % are not worth a larger model
-
-
-def test_choose_never_prefers_what_diverges_nor_minds_rounding():
-    assert choose(np.array([[[np.inf, 1.0]], [[2.0, 2.0]]])) == 1
-    assert choose(np.array([[[np.inf, np.inf]], [[np.nan, np.inf]]])) == 0
-    assert choose(np.array([[[1e-20, 1e-19]], [[1e-28, 1e-27]]])) == 0
 
 
 def test_more_than_a_quarter_is_explained(path):
@@ -284,26 +215,6 @@ def test_every_sieve_takes_the_refit_over_horizons(settings):
     refit = {"over the horizons": HorizonLeastSquares()}
     found = sift(oscillator(200), RECIPE, refits=refit, horizons=[1, 5], form="linear", **settings)
     assert {point.refit for point in found.path.points} == set(refit)
-
-
-def errors_of(*levels):
-    return np.array([np.full((2, 8), level) for level in levels])
-
-
-def choosing(blocks):
-    return lambda rows: rows[choose(blocks[rows])]
-
-
-def test_a_model_that_stays_in_range_is_taken_though_its_error_is_larger():
-    blocks = errors_of(1.0, 0.2, 0.1)
-    assert preferring_in_range(choosing(blocks), blocks, [True, True, True]) == 2
-    assert preferring_in_range(choosing(blocks), blocks, [True, True, False]) == 1
-
-
-def test_staying_in_range_does_not_make_up_for_a_large_error():
-    blocks = errors_of(1.0, 0.3, 0.1)
-    assert preferring_in_range(choosing(blocks), blocks, [True, True, False]) == 2
-    assert preferring_in_range(choosing(blocks), blocks, [False, False, False]) == 2
 
 
 def test_a_choice_that_leaves_the_range_says_so(path):

@@ -6,7 +6,6 @@ import pytest
 from koopsieve import Constant, Embedding, KoopsieveError, Monomials, States, Stream, Trajectories, sift
 from koopsieve.data import Signals
 from koopsieve.data.splitting import thinned
-from koopsieve.sieve.choice import as_good_at_each, simplest_as_good
 from koopsieve.sifting.families import Family, affordable_depth, families
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.settings import SiftSettings
@@ -162,21 +161,3 @@ def test_a_part_of_the_data_is_spread_over_all_of_them():
     assert firsts[0] == 0.0
     assert firsts[-1] == 2550.0
     assert thinned(data, 5000, 50) is data
-
-
-def test_the_simplest_must_be_as_good_at_every_horizon():
-    rng = np.random.default_rng(0)
-    base = np.exp(rng.normal(size=(2, 20)) * 0.01)
-    worse_at_one = base * np.array([[1.0], [2.0]])
-    runs = np.full(10, 0.05)
-    assert simplest_as_good([worse_at_one, base], [runs, runs]) == 1
-    assert simplest_as_good([base * 1.01, base], [runs, runs]) == 0
-    assert simplest_as_good([base, base], [runs * 2, runs]) == 1
-
-
-def test_as_good_at_each_horizon():
-    rng = np.random.default_rng(0)
-    base = np.exp(rng.normal(size=(2, 20)) * 0.01)
-    assert as_good_at_each(base * 0.5, base)
-    assert as_good_at_each(base * 1.03, base)
-    assert not as_good_at_each(base * np.array([[1.6], [0.2]]), base)

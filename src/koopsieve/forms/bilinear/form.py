@@ -23,7 +23,6 @@ from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Episodes, Task, filled, learning_statistics, window_length, with_validation
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve.choice import as_good_at_each
 from koopsieve.sieve.horizon import HorizonSieve
 from koopsieve.sieve.protocol import Sieve, TermSet
 from koopsieve.sieve.simulation import draw_windows
@@ -31,7 +30,6 @@ from koopsieve.sieve.simulation import draw_windows
 MAX_REGRESSORS = 800  # observables, inputs and their products; sets that need more are not tried
 MAX_REFINED = 40  # observables of a set that is fitted over many steps; larger ones take too long
 WINDOW_ROWS = 10_000  # windows times steps times outputs of that fit
-EMPHASIS = 0.5  # how much more long horizons count when the two fits are compared
 OVER_WINDOWS = "simulated windows"
 
 
@@ -49,8 +47,7 @@ class BilinearForm(Form):
     refit : Identifier
         Fits each set; by default least squares one step ahead.
     over_windows : MultiStepBilinear
-        Fits the chosen set over many steps, from there; kept if it predicts better on the validation windows,
-        and at no horizon worse.
+        Fits the chosen set over many steps, from there; kept if it predicts better on the validation windows.
     explain : Identifier
         Says what drives what among the kept observables and their products with the inputs.
     """
@@ -119,7 +116,7 @@ class BilinearCandidates(Candidates):
         return PathPoint(kept, names, candidate.elbo, errors, runs, model, "least squares", in_range=stays)
 
     def refined(self, chosen: int) -> BilinearCandidates:
-        """Fit one set over many steps; taken if that predicts better, and at no horizon worse."""
+        """Fit one set over many steps."""
         with one_blas_thread():
             better = self._refined(self.points[chosen])
         return replace(self, points=(*self.points[:chosen], better, *self.points[chosen + 1 :]))
@@ -162,13 +159,7 @@ class BilinearCandidates(Candidates):
             return point
         model = self._over_windows(self._cut(self.learned, point.retained), point.retained, (task.learn,))
         errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
-        if not errors.score(EMPHASIS) < point.errors.score(EMPHASIS):
-            return point
-        if not as_good_at_each(errors.blocks, point.errors.blocks):  # feedback needs the next step, too
-            return point
         stays = task.stays_in_range(model)
-        if point.in_range and not stays:
-            return point
         return replace(point, model=model, errors=errors, runs=runs, refit=OVER_WINDOWS, in_range=stays)
 
     def _over_windows(

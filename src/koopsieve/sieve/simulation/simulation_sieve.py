@@ -2,7 +2,7 @@
 
 Comes in: a structure with all candidate terms, its one-step regression, and embedded episodes to learn from. Goes out:
 the best set of terms of every size with its multi-step fit. Which one to take is decided on other data: see
-`koopsieve.sieve.choice`.
+`koopsieve.sifting.choose`.
 """
 
 from __future__ import annotations

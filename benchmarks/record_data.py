@@ -1,8 +1,7 @@
 """Measured benchmark records with their official splits, read from a folder or downloaded.
 
-`silverbox.mat`, `cascaded_tanks.mat` and `wiener_hammerstein_process_noise.npz` are read from a folder. The others come
-through the package `nonlinear-benchmarks`, which downloads them; where it is not installed or has no network they are
-left out with a word.
+`RECORDS` are read from a folder. `DOWNLOADED` come through the package `nonlinear-benchmarks`, which downloads them;
+where it is not installed or has no network they are left out with a word.
 """
 
 from __future__ import annotations
@@ -126,10 +125,64 @@ def wiener_hammerstein(folder: Path) -> Record:
     return Record("wiener-hammerstein", train, tests, "V", 1.0, hand_made, ahead=(10, 20, 50))
 
 
+def wiener_hammerstein_2009(folder: Path) -> Record:
+    with np.load(folder / "wiener_hammerstein_2009.npz") as file:
+        u, y, rate = (np.asarray(file[key], dtype=float) for key in ("u", "y", "fs"))
+    u, y = u.reshape(-1, 1), y.reshape(-1, 1)
+    test = Test(y[105200:184000], u[105200:184000], 50)
+    return Record("wh-2009", _one(y[5200:105200], u[5200:105200], 1 / float(rate)), {"test": test}, "mV", 1e3, {})
+
+
+def drive(number: int) -> Callable[[Path], Record]:
+    """Return the reader of one of the three records of the coupled electric drives."""
+
+    def read(folder: Path) -> Record:
+        from scipy.io import loadmat
+
+        file = loadmat(folder / "drive.mat")
+        return _halved(f"drive-{number}", file[f"z{number}"], file[f"u{number}"], 250, 0.02)
+
+    return read
+
+
+def matlab(name: str, train: int, dt: float) -> Callable[[Path], Record]:
+    """Return the reader of a .mat file with the row vectors `X`, the input, and `y`."""
+
+    def read(folder: Path) -> Record:
+        from scipy.io import loadmat
+
+        file = loadmat(folder / f"{name}.mat")
+        return _halved(name, file["y"].T, file["X"].T, train, dt)
+
+    return read
+
+
+def text(name: str, inputs: tuple[str, ...], output: str, train: int | None, dt: float) -> Callable[[Path], Record]:
+    """Return the reader of a file of delimited text; without `train` its first half is to learn from."""
+
+    def read(folder: Path) -> Record:
+        import pandas
+
+        table = pandas.read_csv(folder / f"{name}.csv")
+        cut = len(table) // 2 if train is None else train
+        return _halved(name, table[[output]].to_numpy(float), table[list(inputs)].to_numpy(float), cut, dt)
+
+    return read
+
+
 RECORDS: dict[str, Callable[[Path], Record]] = {
     "silverbox": silverbox,
     "tanks": tanks,
     "wiener-hammerstein": wiener_hammerstein,
+    "wh-2009": wiener_hammerstein_2009,
+    "drive-1": drive(1),
+    "drive-2": drive(2),
+    "drive-3": drive(3),
+    "dryer": matlab("dryer", 500, 0.08),
+    "ballbeam": matlab("ballbeam", 500, 0.1),
+    "damper": matlab("damper", 2000, 0.005),
+    "exchanger": text("exchanger", ("q",), "th", 3000, 1.0),
+    "bouc_wen": text("bouc_wen", ("v", "E"), "f", None, 0.002),
 }
 
 
@@ -174,4 +227,10 @@ def products(degree: int):
 
 
 def _one(y: np.ndarray, u: np.ndarray, dt: float) -> Trajectories:
-    return Trajectories.from_arrays(y, u, dt=dt, state_names="y", input_names="u")
+    names = ["u"] if u.shape[1] == 1 else [f"u{i + 1}" for i in range(u.shape[1])]
+    return Trajectories.from_arrays(y, u, dt=dt, state_names="y", input_names=names)
+
+
+def _halved(name: str, y: np.ndarray, u: np.ndarray, train: int, dt: float) -> Record:
+    """Return a record whose first rows are to learn from; 30 outputs of the rest are given."""
+    return Record(name, _one(y[:train], u[:train], dt), {"test": Test(y[train:], u[train:], 30)}, "-", 1.0, {})
