@@ -63,7 +63,7 @@ def against_the_papers_loop(snr_db):
     assert SpikeSlab().identify(statistics).settled
     ours = seconds(lambda: SpikeSlab(averaged=False).identify(statistics), repeat=20)
     averaged = seconds(lambda: SpikeSlab().identify(statistics), repeat=20)
-    loop = seconds(lambda: [algorithm1(design, t, PAPER, 0.1, 50) for t in targets.T], repeat=2)
+    loop = seconds(lambda: [algorithm1(design, t, PAPER, 0.1, 50, "LINE_BY_LINE") for t in targets.T], repeat=2)
     row("Mean field, 23 observables, all starts", ours, "Algorithm 1, 50 sweeps, 23 targets", loop, 200)
     row("SpikeSlab, 23 observables, all starts", averaged, "Algorithm 1, 50 sweeps, 23 targets", loop, 50)
     ard = seconds(lambda: [ARDRegression(fit_intercept=False).fit(design, t) for t in targets.T], repeat=3)

@@ -1,33 +1,63 @@
-"""The published updates against the literal algorithm on raw data, in both readings."""
+"""The published updates against the literal algorithm on raw data, in all four readings."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Status
-from koopsieve.identify.spike_slab.algorithm_1 import UpdateOrder
+from koopsieve import KoopsieveError, KoopsieveWarning
+from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Status, UpdateOrder
 from tests.problems import lorenz_lifted, sparse_problem, statistics_of
 from tests.reference.algorithm1 import algorithm1
 
 PRIOR = SpikeSlabPrior(a=1.01, b=0.1, c=1e-3, d=1e-4, e=0.5, f=20.0)
 WIENER = SpikeSlabPrior(a=1.0, b=0.1, c=1e-3, d=1e-3, e=0.1, f=20.0)
-both_orders = pytest.mark.parametrize("order", list(UpdateOrder), ids=lambda order: order.name)
+pytestmark = pytest.mark.filterwarnings("ignore:Algorithm 1 settled:koopsieve.KoopsieveWarning")
+every_order = pytest.mark.parametrize("order", list(UpdateOrder), ids=lambda order: order.name)
 
 
-def agree(design, targets, prior, relaxation, sweeps, order):
+def agree(design, targets, prior, relaxation, sweeps, order, **start):
     statistics = statistics_of(design, targets)
-    method = SpikeSlab.published(prior, relaxation=relaxation, max_sweeps=sweeps, tolerance=0.0, order=order)
-    found, previous = method.identify(statistics), order is UpdateOrder.PREVIOUS_SWEEP
+    method = SpikeSlab.published(
+        prior,
+        relaxation=relaxation,
+        max_sweeps=sweeps,
+        tolerance=0.0,
+        order=order,
+        initial_precision=start.get("precision", 0.1),
+        initial_inclusion=start.get("inclusion", 0.5),
+    )
+    found = method.identify(statistics)
     for j in range(targets.shape[1]):
-        w, gamma, mu, precision, _ = algorithm1(design, targets[:, j], prior, relaxation, sweeps, previous=previous)[-1]
+        q = algorithm1(design, targets[:, j], prior, relaxation, sweeps, order.name, **start)
+        gamma, mu, precision = np.array(q.gamma), np.array(q.mu), np.array(q.precision)
+        w = gamma * mu
         np.testing.assert_allclose(found.coef[:, j], w, rtol=1e-10, atol=1e-10 * np.abs(w).max())
         np.testing.assert_allclose(found.inclusion[:, j], gamma, rtol=1e-10, atol=1e-10)
         variance = gamma * (mu**2 + 1 / precision) - w**2
         np.testing.assert_allclose(found.coef_variance[:, j], variance, rtol=1e-6, atol=1e-10)
+        np.testing.assert_allclose(found.noise_precision[j], q.rho, rtol=1e-8)
+        agree_in_distribution(found.posterior, j, q, atol=1e-9 * np.abs(mu).max())
 
 
-@both_orders
+def agree_in_distribution(posterior, j, q, atol):
+    """Means and variances of the five factors are those of the literal algorithm's parameters."""
+    c_bar = np.array(q.alpha) * np.array(q.d)  # α̂ = c̄/d̄
+    e, f = np.array(q.e), np.array(q.f)
+    expected = {
+        "beta": (q.mu, 1 / np.array(q.precision)),
+        "gamma": (q.gamma, np.array(q.gamma) * (1 - np.array(q.gamma))),
+        "alpha": (q.alpha, c_bar / np.array(q.d) ** 2),
+        "pi": (e / (e + f), e * f / ((e + f) ** 2 * (e + f + 1))),
+        "rho": (q.a / q.b, q.a / q.b**2),
+    }
+    for name, (mean, variance) in expected.items():
+        factor = getattr(posterior, name)
+        np.testing.assert_allclose(factor.mean()[..., j], mean, rtol=1e-7, atol=atol, err_msg=name)
+        np.testing.assert_allclose(factor.var()[..., j], variance, rtol=1e-7, atol=1e-12, err_msg=name)
+
+
+@every_order
 @pytest.mark.parametrize("sweeps", [1, 2, 3, 50])
 @pytest.mark.parametrize("prior", [PRIOR, WIENER], ids=["lorenz", "wiener-hammerstein"])
 def test_fifty_sweeps_on_a_sparse_regression(sweeps, prior, order):
@@ -35,7 +65,7 @@ def test_fifty_sweeps_on_a_sparse_regression(sweeps, prior, order):
     agree(design, targets, prior, 0.3, sweeps, order)
 
 
-@both_orders
+@every_order
 def test_every_regressor_may_have_its_own_hyperparameters(order):
     design, targets, _ = sparse_problem(seed=0, rows=150, regressors=6, targets=6, active=2)
     rng, names = np.random.default_rng(0), [f"o{i + 1}" for i in range(6)]
@@ -43,19 +73,40 @@ def test_every_regressor_may_have_its_own_hyperparameters(order):
     agree(design, targets, replace(PRIOR, **own), 0.3, 20, order)
 
 
-@both_orders
+@every_order
 def test_fifty_sweeps_on_lorenz_with_overlapping_kernels(order):
     design, targets = lorenz_lifted(samples=1500, snr_db=20, coefficient=1e-2)
     agree(design, targets[:, :23], PRIOR, 0.02, 50, order)
 
 
-def test_the_two_readings_are_different_algorithms():
-    statistics = statistics_of(*sparse_problem(seed=0, rows=150, regressors=6, targets=6, active=2)[:2])
-    one, other = (SpikeSlab.published(PRIOR, max_sweeps=10, order=order).identify(statistics) for order in UpdateOrder)
-    assert np.max(np.abs(one.inclusion - other.inclusion)) > 0.1
+@every_order
+def test_it_starts_where_it_is_told(order):
+    design, targets, _ = sparse_problem(seed=0, rows=150, regressors=6, targets=6, active=2)
+    agree(design, targets, PRIOR, 0.3, 5, order, precision=2.0, inclusion=0.9)
 
 
-@both_orders
+@pytest.mark.parametrize("stated", [{"initial_precision": 0.0}, {"initial_inclusion": 1.0}, {"order": "Jacobi"}])
+def test_what_it_cannot_start_from_is_refused(stated):
+    with pytest.raises(KoopsieveError):
+        SpikeSlab.published(**stated)
+
+
+def test_the_four_readings_are_different_algorithms():
+    statistics = statistics_of(*lorenz_lifted(samples=600, kernels=7, snr_db=20, coefficient=1e-4))
+    found = [SpikeSlab.published(PRIOR, max_sweeps=20, order=order).identify(statistics) for order in UpdateOrder]
+    for i, one in enumerate(found):
+        for other in found[:i]:
+            assert np.max(np.abs(one.inclusion - other.inclusion)) > 0.01
+
+
+def test_it_warns_when_targets_have_not_settled_and_says_how_many():
+    """On Lorenz with overlapping kernels none of the targets settles."""
+    statistics = statistics_of(*lorenz_lifted(samples=600, kernels=7, snr_db=20, coefficient=1e-4))
+    with pytest.warns(KoopsieveWarning, match="settled for 0 of 10 targets: 10 still moved after 100 sweeps"):
+        SpikeSlab.published(PRIOR, max_sweeps=100).identify(statistics)
+
+
+@every_order
 def test_a_target_that_overflows_is_reported_and_stays_finite(order):
     design, targets = lorenz_lifted(samples=300, coefficient=1e-2)
     found = SpikeSlab.published(PRIOR, order=order).identify(statistics_of(1e200 * design, targets))
@@ -76,7 +127,7 @@ def test_a_target_has_not_settled_while_its_variances_move():
     assert set(replace(method, max_sweeps=100_000).identify(statistics).status) == {Status.SETTLED}
 
 
-@both_orders
+@every_order
 def test_full_relaxation_cycles_on_overlapping_kernels_where_the_default_settles(order):
     statistics = statistics_of(*lorenz_lifted(samples=500, snr_db=40, coefficient=1e-3))
     assert not SpikeSlab.published(PRIOR, relaxation=1.0, max_sweeps=2000, order=order).identify(statistics).settled

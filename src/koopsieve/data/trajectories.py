@@ -1,7 +1,7 @@
 """Stage one: measured trajectories, checked once at the border.
 
 In come arrays, lists of arrays, frames or files; out comes one frozen `Trajectories`. Nothing after it checks shapes
-or finiteness again. In the paper's notation (Section 2) an episode is x[0..T-1], u[0..T-2].
+or finiteness again. In the paper's notation (Section 3) an episode is x[0..T-1], u[0..T-2].
 """
 
 from __future__ import annotations

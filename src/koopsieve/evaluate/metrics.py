@@ -1,7 +1,7 @@
 """The paper's NMSE at one or many steps, and the signal-to-noise ratio.
 
 Stage seven: a model's predictions and measured (or noise-free) trajectories come in, plain numbers go out
-(the paper's Section 4).
+(the paper's Section 5).
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@ from koopsieve.identify.horizon_least_squares import HorizonLeastSquares
 from koopsieve.identify.least_squares import LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.sparse_bayes import SparseBayes
-from koopsieve.identify.spike_slab import SpikeSlab, Start
-from koopsieve.identify.spike_slab.algorithm_1 import PublishedSpikeSlab, UpdateOrder
+from koopsieve.identify.spike_slab import MeanField, PublishedSpikeSlab, SpikeSlab, Start, UpdateOrder
 from koopsieve.identify.stlsq import STLSQ
 
 __all__ = [
@@ -16,6 +15,7 @@ __all__ = [
     "HorizonLeastSquares",
     "Identifier",
     "LeastSquares",
+    "MeanField",
     "PublishedSpikeSlab",
     "SparseBayes",
     "SpikeSlab",

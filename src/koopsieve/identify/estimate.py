@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import BoolArray, FloatArray, IndexArray, require_kind
 from koopsieve.regression import RegressionStatistics
+
+if TYPE_CHECKING:
+    from koopsieve.identify.spike_slab.mean_field import MeanField
 
 
 class Status(Enum):
@@ -71,6 +74,8 @@ class Estimate(Shown):
         Number of starts that ended at the best answer, per target; 1 for methods with one start.
     regressors, targets : tuple of str
         Names of the rows and columns of `coef`.
+    posterior : MeanField, optional
+        Algorithm 1's q(β), q(γ), q(α), q(π) and q(ρ), from `SpikeSlab.published`; None for the other methods.
     """
 
     coef: FloatArray
@@ -83,6 +88,7 @@ class Estimate(Shown):
     agreement: IndexArray
     regressors: tuple[str, ...]
     targets: tuple[str, ...]
+    posterior: MeanField | None = None
 
     @classmethod
     def of(
@@ -97,6 +103,7 @@ class Estimate(Shown):
         coef_variance: FloatArray | None = None,
         sweeps: int | IndexArray = 1,
         agreement: int | IndexArray = 1,
+        posterior: MeanField | None = None,
     ) -> Estimate:
         """Return the estimate of a method, with what it does not infer filled in.
 
@@ -121,6 +128,7 @@ class Estimate(Shown):
             agreement=np.broadcast_to(agreement, targets).astype(np.intp),
             regressors=statistics.regressors,
             targets=statistics.observables,
+            posterior=posterior,
         )
 
     @property

@@ -7,16 +7,18 @@ with the paper's sieve and nothing held out: there is nothing to choose.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from koopsieve._types import FloatArray, IndexArray
+from koopsieve._types import FloatArray, IndexArray, KoopsieveWarning
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Block, PeriodicSquaredExponential, SquaredExponential, States
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.forms import LinearModel
 from koopsieve.identify import STLSQ, Estimate, Identifier, LeastSquares, SparseBayes, SpikeSlab, SpikeSlabPrior, Status
+from koopsieve.regression import RegressionStatistics
 from koopsieve.reproduction.study_settings import KernelSettings, MethodSettings
 from koopsieve.sieve import GraphSieve
 from koopsieve.sieve.algorithm_2 import reduce
@@ -84,6 +86,8 @@ class StudyComparison:
     estimates : mapping from "full" and "reduced" to mapping from method to Estimate
     numbers : dict
         Sizes, names retained, errors, condition numbers.
+    statistics : RegressionStatistics
+        Of the training data.
     """
 
     names: tuple[str, ...]
@@ -91,6 +95,7 @@ class StudyComparison:
     retained: IndexArray
     estimates: Mapping[str, Mapping[str, Estimate]]
     numbers: Mapping[str, Any]
+    statistics: RegressionStatistics
 
 
 def compare(
@@ -120,22 +125,24 @@ def compare(
         Also refit the reduced dictionary by IV with a flat prior (the paper's IV*).
     """
     known = identifiers(methods)
-    result = sift(
-        train.measured,
-        recipe,
-        form=LinearModel.form,
-        sieve=GraphSieve(known[SIEVE], methods.threshold),
-        horizons=horizons or (1,),
-        validation=0,
-        test=test.measured,
-        truth=test.true,
-        refits={SIEVE: known[SIEVE]},
-        stable=False,
-        threshold=methods.threshold,
-        compare=known,
-        seed=seed,
-    )
-    fits = _fits(result, methods, flat)
+    with warnings.catch_warnings():  # how many targets have not settled is counted below, for every run
+        warnings.filterwarnings("ignore", "Algorithm 1 settled", KoopsieveWarning)
+        result = sift(
+            train.measured,
+            recipe,
+            form=LinearModel.form,
+            sieve=GraphSieve(known[SIEVE], methods.threshold),
+            horizons=horizons or (1,),
+            validation=0,
+            test=test.measured,
+            truth=test.true,
+            refits={SIEVE: known[SIEVE]},
+            stable=False,
+            threshold=methods.threshold,
+            compare=known,
+            seed=seed,
+        )
+        fits = _fits(result, methods, flat)
     inclusion, outputs = result.explanation.inclusion, result.dictionary.outputs
     sizes = {t: len(reduce(inclusion, outputs, t).retained) for t in methods.thresholds}
     numbers = {
@@ -143,10 +150,11 @@ def compare(
         "sizes": {f"{threshold:g}": size for threshold, size in sizes.items()},
         "retained": list(result.retained_names),
         "unsettled": sum(status is Status.MAX_SWEEPS for status in result.explanation.status),
+        "diverged": sum(status is Status.DIVERGED for status in result.explanation.status),
         **_measure(fits, train, test, horizons),
     }
     estimates = {size: {name: estimate for name, (estimate, _) in found.items()} for size, found in fits.items()}
-    return StudyComparison(result.dictionary.names, sizes, result.retained, estimates, numbers)
+    return StudyComparison(result.dictionary.names, sizes, result.retained, estimates, numbers, result.statistics)
 
 
 Fits = Mapping[str, Mapping[str, tuple[Estimate, LinearModel]]]
@@ -175,13 +183,20 @@ def _measure(fits: Fits, train: Sampled, test: Sampled, horizons: Sequence[int])
     one_step: dict[str, Any] = {}
     long_term: dict[str, Any] = {}
     conditioning: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
     for size, found in fits.items():
         models = {name: model for name, (_, model) in found.items()}
         one_step[size] = {name: _one_step(model, train, test) for name, model in models.items()}
         conditioning[size] = {name: model.condition_number for name, model in models.items()}
+        whole[size] = {name: model.coef_condition_number for name, model in models.items()}
         if horizons:
             long_term[size] = {name: _per_state(model, test, horizons) for name, model in models.items()}
-    return {"one_step": one_step, "long_term": long_term, "condition_number": conditioning}
+    return {
+        "one_step": one_step,
+        "long_term": long_term,
+        "condition_number": conditioning,
+        "coef_condition_number": whole,
+    }
 
 
 def _one_step(model: LinearModel, train: Sampled, test: Sampled) -> dict[str, dict[str, float]]:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, KoopsieveWarning
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.evaluate import add_noise
+from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Status, UpdateOrder
 from koopsieve.reproduction.method_comparison import Sampled, StudyComparison, compare, observables
 from koopsieve.reproduction.records import Records
 from koopsieve.reproduction.study_settings import SYSTEMS, CircuitStudy, NoiseStudy
+from koopsieve.sieve.algorithm_2 import reduce
 from koopsieve.systems import HERON, HERON_QUADRATIC, lorenz, random_thrust, surface_vehicle
 
 _VEHICLES = {"heron": HERON, "heron-quadratic": HERON_QUADRATIC}
+DAMPINGS = (0.02, 0.1, 0.3, 0.5, 0.9)  # the paper's p_d, which it does not print
 _LEAD = 50  # samples until a vehicle started at rest has forgotten it
 
 
@@ -94,7 +99,31 @@ def run_circuit(study: CircuitStudy, records: Records, seed: int) -> dict[str, A
         seed=seed,
         flat=True,
     )
-    return {"system": study.system, "source": records.source, **found.numbers, "coef": _coefficients(found)}
+    readings = _readings(study, found) if study.methods.as_published else {}
+    return {
+        "system": study.system,
+        "source": records.source,
+        **found.numbers,
+        "readings": readings,
+        "coef": _coefficients(found),
+    }
+
+
+def _readings(study: CircuitStudy, found: StudyComparison) -> dict[str, dict[str, dict[str, int]]]:
+    """Return what each reading of Algorithm 1 keeps at several dampings, and how many targets settled."""
+    sizes: dict[str, dict[str, dict[str, int]]] = {}
+    prior, outputs = SpikeSlabPrior(**asdict(study.methods.prior)), found.statistics.outputs
+    for order in UpdateOrder:
+        sizes[order.name] = {}
+        for relaxation in DAMPINGS:
+            method = SpikeSlab.published(prior, relaxation=relaxation, max_sweeps=study.methods.max_sweeps, order=order)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Algorithm 1 settled", KoopsieveWarning)
+                estimate = method.identify(found.statistics)
+            kept = len(reduce(estimate.inclusion, outputs, study.methods.threshold).retained)
+            settled = estimate.status.count(Status.SETTLED)
+            sizes[order.name][f"{relaxation:g}"] = {"kept": kept, "settled": settled}
+    return sizes
 
 
 def _coefficients(found: StudyComparison) -> dict[str, dict[str, list[list[float]]]]:

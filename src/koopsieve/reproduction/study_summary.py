@@ -96,14 +96,18 @@ def _averages(study: NoiseStudy, results: Sequence[Result]) -> dict[str, Any]:
         steps = range(len(study.horizons)) if with_horizons else ()
         return [_average([r["long_term"][size][method][state][i] for r in with_horizons]) for i in steps]
 
-    def conditioning(size: str, method: str) -> list[RunAverage]:
-        return [_average([r["condition_number"][size][method] for r in level]) for level in levels]
+    def conditioning(key: str) -> dict[str, Any]:
+        return _per_model(
+            results[0], lambda size, method: [_average([r[key][size][method] for r in level]) for level in levels]
+        )
 
     return {
         "reduced_size": {f"{threshold:g}": sizes(threshold) for threshold in study.methods.thresholds},
         "one_step": _per_model(results[0], one_step),
         "long_term": _per_model(results[0], long_term),
-        "condition_number": _per_model(results[0], conditioning),
+        "condition_number": conditioning("condition_number"),
+        "coef_condition_number": conditioning("coef_condition_number"),
+        "diverged_targets": [_average([r["diverged"] for r in level]) for level in levels],
         "unsettled_targets": [_average([r["unsettled"] for r in level]) for level in levels],
     }
 
@@ -128,11 +132,14 @@ def summarise_circuit(study: CircuitStudy, result: Result) -> dict[str, Any]:
         "long_term": _per_model(
             result, lambda size, method: [json_number(x) for x in result["long_term"][size][method]["y"]]
         ),
-        "condition_number": _per_model(
-            result, lambda size, method: json_number(result["condition_number"][size][method])
+        "condition_number": _per_model(result, lambda *model: json_number(_at(result, "condition_number", *model))),
+        "coef_condition_number": _per_model(
+            result, lambda *model: json_number(_at(result, "coef_condition_number", *model))
         ),
         "as_published": study.methods.as_published,
         "unsettled_targets": result["unsettled"],
+        "diverged_targets": result["diverged"],
+        "readings": result["readings"],
         "paper": paper_numbers(study.system),
     }
 
@@ -141,6 +148,10 @@ def _per_model(result: Result, value: Callable[[str, str], Any]) -> dict[str, di
     return {
         size: {method: value(size, method) for method in result["condition_number"][size]} for size in (FULL, REDUCED)
     }
+
+
+def _at(result: Result, key: str, size: str, method: str) -> Any:
+    return result[key][size][method]
 
 
 def _average(values: Sequence[Any]) -> RunAverage:

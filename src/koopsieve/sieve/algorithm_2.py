@@ -1,6 +1,6 @@
 """Algorithm 2, dictionary reduction: inclusion probabilities and the outputs come in, the observables to keep go out.
 
-The paper's Section 3.3: threshold → directed graph → strongly connected components → condensation → ancestors of the
+The paper's Section 4.2: threshold → directed graph → strongly connected components → condensation → ancestors of the
 components that hold the outputs → the observables in them. Functions on plain arrays; everywhere `adjacency[i, j]` is
 true if observable i drives observable j one step later: the orientation of the paper's inclusion matrix, whose column j
 belongs to target j.

@@ -109,6 +109,7 @@ def named(value, **single):
     return {f"o{i + 1}": single.get(f"o{i + 1}", value) for i in range(10)}
 
 
+@pytest.mark.filterwarnings("ignore:Algorithm 1 settled:koopsieve.KoopsieveWarning")
 @pytest.mark.parametrize("identifier", [SpikeSlab, SpikeSlab.published])
 def test_equal_hyperparameters_by_name_are_the_scalar_ones(identifier):
     data, scalar = statistics(seed=1), SpikeSlabPrior(c=0.1, d=1e-3, e=0.5, f=5.0)
@@ -118,6 +119,7 @@ def test_equal_hyperparameters_by_name_are_the_scalar_ones(identifier):
     np.testing.assert_allclose(other.elbo, one.elbo, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:Algorithm 1 settled:koopsieve.KoopsieveWarning")
 @pytest.mark.parametrize("identifier", [SpikeSlab, SpikeSlab.published])
 def test_a_regressor_with_its_own_shapes_is_judged_by_them(identifier):
     data = statistics(seed=4, snr_db=-3)

@@ -1,55 +1,65 @@
-"""Algorithm 1 of the paper: method IV as published, all regressors at once, relaxed, in the data's own units.
+"""Algorithm 1 of the paper: method IV as published, damped, in the data's own units.
 
-The paper writes "hat variables the expectations of the random variables after the previous iteration" and that the
-updates are done "in the Jacobi fashion"; its Algorithm 1 lists them line by line. `UpdateOrder` names the two readings.
-In come statistics, out comes an `Estimate`.
+The paper writes hats for "the expectations of the random variables after the previous iteration" and bars for the
+parameters "after the update takes place", says that updates are done "in the Jacobi fashion", and renews expectations
+inside the loop of its listing. These do not agree with each other, so `UpdateOrder` names four readings. In come
+statistics, out comes an `Estimate` with the posterior of every random variable.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields, require_kind
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields, require_kind, warn_user
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.prior import ProblemPrior, SpikeSlabPrior
 from koopsieve.identify.settle import settle
 from koopsieve.identify.spike_slab import equations
 from koopsieve.identify.spike_slab.bound import published_elbo
+from koopsieve.identify.spike_slab.mean_field import MeanField
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
 LORENZ_PRIOR = SpikeSlabPrior(a=1.01, b=0.1, c=1e-3, d=1e-4, e=0.5, f=20.0)
 
 
 class UpdateOrder(Enum):
-    """Which values the lines of Algorithm 1 read."""
+    """Which values the lines of Algorithm 1 read: four readings, each newer than the one before."""
 
     PREVIOUS_SWEEP = (
-        "Jacobi, as the paper's text says: every factor is updated from the other factors as the previous sweep left "
-        "them, those of the same regressor and the noise included."
+        "Jacobi: every factor is updated from the other factors as the previous sweep left them, those of the same "
+        "regressor and the noise included."
+    )
+    NEW_BARS = (
+        "Jacobi, hats from the previous sweep, bars from this one: as before, but equation (26) reads ē and f̄, which "
+        "it prints with bars, as equation (20) has just computed them."
     )
     LINE_BY_LINE = (
         "As the lines of Algorithm 1 stand: within one regressor each line reads what the lines above it have just "
         "computed, the noise of this sweep included; other regressors count as the previous sweep left them."
     )
+    SEQUENTIAL = (
+        "As the loop of Algorithm 1 stands: line by line, and its expectations are renewed inside the loop, so that "
+        "each regressor reads those before it as this sweep has left them (Gauss–Seidel)."
+    )
 
+    @property
+    def reads_new_lines(self) -> bool:
+        """True if the lines of one regressor read those above them."""
+        return self in (UpdateOrder.LINE_BY_LINE, UpdateOrder.SEQUENTIAL)
 
-@dataclass(frozen=True, eq=False)
-class MeanField:
-    """State of the published updates: the parameters of every factor of q.
+    @property
+    def reads_new_bars(self) -> bool:
+        """True if equation (26) reads ē and f̄ of this sweep."""
+        return self is not UpdateOrder.PREVIOUS_SWEEP
 
-    Mean and precision of each weight, inclusion, expected weight precision α̂, ē and f̄ of q(π), noise precision ρ̂.
-    """
-
-    mu: FloatArray
-    precision: FloatArray
-    gamma: FloatArray
-    alpha: FloatArray
-    e_bar: FloatArray
-    f_bar: FloatArray
-    rho: FloatArray
+    def blocks(self, regressors: int) -> Sequence[slice]:
+        """Return the regressors that are updated at once: all of them, or one after the other."""
+        at_once = 1 if self is UpdateOrder.SEQUENTIAL else max(regressors, 1)
+        return [slice(first, first + at_once) for first in range(0, regressors, at_once)]
 
 
 @dataclass(frozen=True)
@@ -68,9 +78,9 @@ class PublishedSpikeSlab:
         A target has settled when no mean moves by more than this fraction of the largest, and no variance by more than
         this fraction of itself.
     order : UpdateOrder
-        Which of the two readings of Algorithm 1.
+        Which of the four readings of Algorithm 1.
     initial_precision, initial_inclusion : float
-        Where q(β) and q(γ) start (the paper: 1/10 and 0.5).
+        Where the precisions of q(β) and q(α), and q(γ), start (the paper: 1/10 and 0.5).
     """
 
     prior: SpikeSlabPrior = field(default_factory=lambda: LORENZ_PRIOR)
@@ -83,10 +93,15 @@ class PublishedSpikeSlab:
 
     def __post_init__(self) -> None:
         require_kind("a prior", self.prior, SpikeSlabPrior, "Use SpikeSlabPrior().")
+        require_kind("an UpdateOrder", self.order, UpdateOrder, "Use UpdateOrder.PREVIOUS_SWEEP.")
         numbers = ("relaxation", "tolerance", "initial_precision", "initial_inclusion")
         check_fields(self, numbers=numbers, wholes=("max_sweeps",))
         if not 0 < self.relaxation <= 1:
             raise KoopsieveError(f"relaxation must lie in (0, 1]. Got {self.relaxation}.")
+        if not 0 < self.initial_precision < np.inf:
+            raise KoopsieveError(f"initial_precision must be a positive number. Got {self.initial_precision}.")
+        if not 0 < self.initial_inclusion < 1:
+            raise KoopsieveError(f"initial_inclusion must lie strictly in (0, 1). Got {self.initial_inclusion}.")
         if self.prior.odds or self.prior.always or self.prior.worth:
             raise KoopsieveError(
                 "The published updates have no place for odds of single regressors, `always` or `worth`. "
@@ -95,7 +110,10 @@ class PublishedSpikeSlab:
             )
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
-        """Infer the Koopman matrix and the inclusion probabilities of every target."""
+        """Infer the Koopman matrix, the inclusion probabilities and all posteriors of every target.
+
+        Warns if targets have not settled: their answer depends on `max_sweeps` and `relaxation`.
+        """
         require_statistics(statistics)
         factor, prior = statistics.factor, self.prior.on(statistics.regressors, statistics.rows)
         with np.errstate(all="ignore"):  # diverging targets overflow; they are stopped and reported by their status
@@ -106,82 +124,111 @@ class PublishedSpikeSlab:
                 targets=factor.S.shape[1],
                 max_sweeps=self.max_sweeps,
             )
-            return _estimate(statistics, prior, result.state, result.sweeps, result.settled)
+            found = _estimate(statistics, prior, result.state, result.sweeps, result.settled)
+        self._warn_unless_settled(found)
+        return found
 
     def init(self, factor: TriangularFactor, prior: ProblemPrior) -> MeanField:
         """Return the paper's start: zero means, even inclusion, noise at its prior mean."""
         shape = factor.S.shape
-        precision, gamma = np.full(shape, self.initial_precision), np.full(shape, self.initial_inclusion)
-        e_bar, f_bar = equations.update_inclusion_shapes(*_shapes(prior), gamma)
-        rho = np.full(shape[1], prior.a / prior.b)
-        return MeanField(np.zeros(shape), precision, gamma, precision, e_bar, f_bar, rho)
+        c, _, e, f = _columns(prior)
+        c_bar = np.broadcast_to(c + 0.5, shape).copy()
+        inclusion = np.full(shape, self.initial_inclusion)
+        e_bar, f_bar = equations.update_inclusion_shapes(e, f, inclusion)
+        return MeanField(
+            mean=np.zeros(shape),
+            precision=np.full(shape, self.initial_precision),
+            inclusion=inclusion,
+            c_bar=c_bar,
+            d_bar=c_bar / self.initial_precision,
+            e_bar=e_bar,
+            f_bar=f_bar,
+            a_bar=np.full(shape[1], prior.a),
+            b_bar=np.full(shape[1], prior.b),
+            diverged=np.zeros(shape[1], dtype=bool),
+        )
 
     def step(self, factor: TriangularFactor, prior: ProblemPrior, state: MeanField) -> MeanField:
-        """Run one sweep of Algorithm 1; a target whose update overflows stays where it was, with ρ̂ not a number."""
-        g, s, error = _products(factor, state.gamma * state.mu)
+        """Run one sweep of Algorithm 1; a target whose update overflows stays where it was, marked as diverged."""
+        R, w = factor.R, state.weights
+        gap = factor.S - R @ w
+        error = np.einsum("ij,ij->j", gap, gap) + factor.leftover
         a_bar, b_bar = equations.update_noise(prior.a, prior.b, factor.rows, error)
-        rho = a_bar / b_bar
-        alpha = equations.update_weight_precision(prior.slab.column, state.mu, 1 / state.precision)
-        e_bar, f_bar = equations.update_inclusion_shapes(*_shapes(prior), state.gamma)
-        if self.order is UpdateOrder.PREVIOUS_SWEEP:
-            mu, precision = self._weights(state, state.rho, g, state.alpha, s)
-            seen = state.rho, state.mu, 1 / state.precision, g, s, state.e_bar, state.f_bar
-        else:
-            mu, precision = self._weights(state, rho, g, alpha, s)
-            seen = rho, mu, 1 / precision, g, s, e_bar, f_bar
-        gamma = equations.published_inclusion(*seen)
-        return _where_finite(MeanField(mu, precision, gamma, alpha, e_bar, f_bar, rho), state)
+        rho = a_bar / b_bar if self.order.reads_new_lines else state.expected_noise_precision
+        g, shapes = np.einsum("ij,ij->j", R, R)[:, None], _columns(prior)
+        parts = []
+        for block in self.order.blocks(len(R)):
+            s = R[:, block].T @ gap + g[block] * w[block]  # φᵢᵀrᵢ, the residual without regressor i: equation (21)
+            parts.append(self._update([x[block] for x in shapes], state.rows(block), rho, g[block], s))
+            gap = gap - R[:, block] @ (parts[-1]["inclusion"] * parts[-1]["mean"] - w[block])
+        updated = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+        return state.changed({**updated, "a_bar": np.broadcast_to(a_bar, b_bar.shape), "b_bar": b_bar})
 
-    def _weights(
-        self, state: MeanField, rho: FloatArray, g: FloatArray, alpha: FloatArray, s: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return mean and precision of q(β), damped: equations (22) and (23)."""
-        precision, mu = equations.published_weights(rho, state.gamma, g, alpha, s)
-        share = self.relaxation
-        return share * mu + (1 - share) * state.mu, share * precision + (1 - share) * state.precision
+    def _update(
+        self, shapes: Sequence[FloatArray], state: MeanField, rho: FloatArray, g: FloatArray, s: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Return the factors of some regressors after lines 6 to 11, which read what `order` says."""
+        c, d, e, f = shapes
+        mean, sigma2, bars = state.mean, 1 / state.precision, (state.e_bar, state.f_bar)
+        c_bar, d_bar = equations.update_precision_shapes(c, d, mean, sigma2)
+        e_bar, f_bar = equations.update_inclusion_shapes(e, f, state.inclusion)
+        alpha = c_bar / d_bar if self.order.reads_new_lines else state.expected_weight_precision
+        precision, new_mean = equations.published_weights(rho, state.inclusion, g, alpha, s)
+        precision = self.relaxation * precision + (1 - self.relaxation) * state.precision  # equation (23)
+        new_mean = self.relaxation * new_mean + (1 - self.relaxation) * mean
+        if self.order.reads_new_lines:
+            mean, sigma2 = new_mean, 1 / precision
+        if self.order.reads_new_bars:
+            bars = e_bar, f_bar
+        return {
+            "mean": new_mean,
+            "precision": precision,
+            "inclusion": equations.published_inclusion(rho, mean, sigma2, g, s, *bars),
+            "c_bar": np.broadcast_to(c_bar, d_bar.shape),
+            "d_bar": d_bar,
+            "e_bar": e_bar,
+            "f_bar": f_bar,
+        }
 
     def converged(self, before: MeanField, after: MeanField) -> BoolArray:
         """Return for which targets q(β) stands still, in mean and variance, or has overflowed."""
-        moved = np.abs(after.mu - before.mu).max(axis=0, initial=0.0)
+        moved = np.abs(after.mean - before.mean).max(axis=0, initial=0.0)
         widened = np.abs(before.precision / after.precision - 1).max(axis=0, initial=0.0)
-        still: BoolArray = moved <= self.tolerance * np.abs(after.mu).max(axis=0, initial=0.0)
+        still: BoolArray = moved <= self.tolerance * np.abs(after.mean).max(axis=0, initial=0.0)
         still &= widened <= self.tolerance
-        return still | np.isnan(after.rho)
+        return still | after.diverged
+
+    def _warn_unless_settled(self, found: Estimate) -> None:
+        ends = [found.status.count(status) for status in (Status.SETTLED, Status.MAX_SWEEPS, Status.DIVERGED)]
+        if ends[1] + ends[2]:
+            warn_user(
+                f"Algorithm 1 settled for {ends[0]} of {len(found.targets)} targets: {ends[1]} still moved after "
+                f"{self.max_sweeps} sweeps, {ends[2]} diverged. What it includes there depends on max_sweeps and "
+                "relaxation. Raise max_sweeps, lower relaxation, or use SpikeSlab(), whose updates settle."
+            )
 
 
 def _estimate(
     statistics: RegressionStatistics, prior: ProblemPrior, state: MeanField, sweeps: IndexArray, settled: BoolArray
 ) -> Estimate:
-    factor, w, sigma2 = statistics.factor, state.gamma * state.mu, 1 / state.precision
-    g, _, error = _products(factor, w)
-    expected = error + np.sum(equations.excess_error(g, state.gamma, state.mu, sigma2), axis=0)
-    a_bar, b_bar = equations.update_noise(prior.a, prior.b, factor.rows, error)
+    factor, w, sigma2 = statistics.factor, state.weights, 1 / state.precision
+    g, gap = np.einsum("ij,ij->j", factor.R, factor.R)[:, None], factor.S - factor.R @ w
+    expected = np.einsum("ij,ij->j", gap, gap) + factor.leftover
+    expected += np.sum(equations.excess_error(g, state.inclusion, state.mean, sigma2), axis=0)
     return Estimate.of(
         statistics,
         w,
-        inclusion=state.gamma,
-        noise_precision=a_bar / b_bar,
-        elbo=published_elbo(prior, factor.rows, expected, state.gamma, state.mu, sigma2),
-        status=statuses(settled, np.isnan(state.rho), Status.DIVERGED),
-        coef_variance=equations.effective_variance(state.gamma, state.mu, sigma2),
+        inclusion=state.inclusion,
+        noise_precision=state.expected_noise_precision,
+        elbo=published_elbo(prior, factor.rows, expected, state.inclusion, state.mean, sigma2),
+        status=statuses(settled, state.diverged, Status.DIVERGED),
+        coef_variance=equations.effective_variance(state.inclusion, state.mean, sigma2),
         sweeps=sweeps,
+        posterior=state,
     )
 
 
-def _products(factor: TriangularFactor, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return g_i = ‖φ_i‖², s_i = φ_iᵀr_i without regressor i, and ‖t − Φw‖²: equations (21), (24) and (25)."""
-    g = np.einsum("ij,ij->j", factor.R, factor.R)[:, None]
-    gap = factor.S - factor.R @ w
-    return g, factor.R.T @ gap + g * w, np.einsum("ij,ij->j", gap, gap) + factor.leftover
-
-
-def _shapes(prior: ProblemPrior) -> tuple[FloatArray, FloatArray]:
-    return np.reshape(prior.e, (-1, 1)), np.reshape(prior.f, (-1, 1))
-
-
-def _where_finite(after: MeanField, before: MeanField) -> MeanField:
-    """Return the new state, but for targets where it is not finite the old one with ρ̂ not a number."""
-    fine = np.all(np.isfinite(after.mu) & np.isfinite(after.precision) & np.isfinite(after.gamma), axis=0)
-    fine &= np.isfinite(after.rho)
-    kept = {name: np.where(fine, getattr(after, name), getattr(before, name)) for name in MeanField.__annotations__}
-    return MeanField(**{**kept, "rho": np.where(fine, after.rho, np.nan)})
+def _columns(prior: ProblemPrior) -> list[FloatArray]:
+    """Return c, d, e and f with one row per regressor."""
+    given = (prior.slab.c, prior.slab.d, prior.e, prior.f)
+    return [np.broadcast_to(np.reshape(value, (-1, 1)), (len(prior.log_odds), 1)) for value in given]

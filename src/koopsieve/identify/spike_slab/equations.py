@@ -42,9 +42,17 @@ def update_noise(
     return a + rows / 2, b + squared_error / 2
 
 
+def update_precision_shapes(
+    c: float | FloatArray, d: float | FloatArray, mu: FloatArray, sigma2: FloatArray
+) -> tuple[float | FloatArray, FloatArray]:
+    """Return c̄ = c + ½ and d̄ = d + ½(μ² + σ²): equation (19)."""
+    return c + 0.5, d + 0.5 * (mu**2 + sigma2)
+
+
 def update_weight_precision(slab: Slab, mu: FloatArray, sigma2: FloatArray) -> FloatArray:
-    """Return α̂ = c̄/d̄ with c̄ = c + ½, d̄ = d + ½(μ² + σ²): equation (19)."""
-    return (slab.c + 0.5) / (slab.d + 0.5 * (mu**2 + sigma2))
+    """Return α̂ = c̄/d̄: equation (19)."""
+    c_bar, d_bar = update_precision_shapes(slab.c, slab.d, mu, sigma2)
+    return c_bar / d_bar
 
 
 def update_inclusion_shapes(

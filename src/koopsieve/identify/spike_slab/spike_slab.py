@@ -73,9 +73,11 @@ class SpikeSlab:
         max_sweeps: int = 500,
         tolerance: float = 1e-6,
         order: UpdateOrder = UpdateOrder.PREVIOUS_SWEEP,
+        initial_precision: float = 0.1,
+        initial_inclusion: float = 0.5,
     ) -> PublishedSpikeSlab:
-        """Return the paper's own updates (Algorithm 1), for comparison: see `PublishedSpikeSlab`."""
-        return PublishedSpikeSlab(prior, relaxation, max_sweeps, tolerance, order)
+        """Return the paper's own updates (Algorithm 1), in one of four readings: see `PublishedSpikeSlab`."""
+        return PublishedSpikeSlab(prior, relaxation, max_sweeps, tolerance, order, initial_precision, initial_inclusion)
 
     def identify(self, statistics: RegressionStatistics, start: Estimate | None = None) -> Estimate:
         """Infer the Koopman matrix and the inclusion probabilities of every target.
