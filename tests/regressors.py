@@ -17,6 +17,8 @@ def embedded(outputs, inputs, output_delays, input_delays):
 class Sums:
     """The derivatives of weighted sums, from those of the summands."""
 
+    program = None
+
     def slope_of_sums(self, z, weights):
         return weights @ self.gradient(z, np.arange(z.shape[1]))
 

@@ -18,6 +18,7 @@ from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_
 from koopsieve.data.signals import Signals
 from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.products import Pairs
+from koopsieve.dictionary.program import Program, joined
 from koopsieve.dictionary.recipes import Block, Samples
 from koopsieve.dictionary.registry import array_names, from_parts, to_parts
 from koopsieve.dictionary.states import Coordinates, Inputs, Ones
@@ -155,6 +156,14 @@ class Dictionary(Shown):
         _evaluate(self.families, points[:, :n], out[:, : self.size])
         _evaluate(self.input_families, points, out[:, self.size :])
         return out
+
+    @cached_property
+    def program(self) -> Program | None:
+        """Observables and input terms as one flat program of points (x, u); None where a family is code."""
+        width = len(self.state_names) + len(self.signals.acting)
+        parts = [family.program(width) for family in (*self.families, *self.input_families)]
+        found = [part for part in parts if part is not None]
+        return joined(found) if found and len(found) == len(parts) else None
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the derivatives of all regressors at points (x, u), shape (samples, regressors, n + l)."""

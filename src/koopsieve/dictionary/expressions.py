@@ -6,11 +6,12 @@ SymPy is imported with this file, and this file only where an expression is aske
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 import sympy
-from sympy import Add, Dummy, Expr, Function, Integer, Piecewise, Pow, Symbol
+from sympy import Add, Dummy, Expr, Function, Integer, Mul, Piecewise, Pow, Symbol
 
 from koopsieve._types import KoopsieveError
 from koopsieve.dictionary.observables import Observables
@@ -124,6 +125,48 @@ def numpy_function(point: Sequence[Symbol], expressions: Sequence[Expr]) -> Call
     """Return a function of the coordinates' columns that gives the values of all expressions."""
     found: Callable[..., Any] = sympy.lambdify(list(point), list(expressions), modules=[_NUMPY, "numpy"], cse=True)
     return found
+
+
+_NARY = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum"}
+_UNARY = {Absolute: "absolute", Sign: "sign"}
+_UNARY |= {getattr(sympy, name): name for name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")}
+Node = tuple[str, int, int, float]
+
+
+def program_nodes(
+    expressions: Sequence[Expr], point: Sequence[Symbol], first: int
+) -> tuple[list[Node], list[int] | None]:
+    """Return the nodes of expressions for a flat program, and the atom that is the value of each expression.
+
+    Nodes are numbered from `first` on, equal parts of expressions once. The atoms are None where a function is unknown.
+    """
+    atoms: dict[Expr, int] = {symbol: place for place, symbol in enumerate(point)}
+    nodes: list[Node] = []
+
+    def added(node: Node) -> int:
+        nodes.append(node)
+        return first + len(nodes) - 1
+
+    def atom(part: Expr) -> int:
+        if part not in atoms:
+            atoms[part] = made(part)
+        return atoms[part]
+
+    def made(part: Expr) -> int:
+        if part.is_number:
+            return added(("number", 0, 0, float(part)))
+        if isinstance(part, Pow) and part.exp.is_number:
+            return added(("power", atom(part.base), 0, float(part.exp)))
+        inner = [atom(argument) for argument in part.args]
+        if part.func in _NARY:
+            name = _NARY[part.func]
+            return reduce(lambda left, right: added((name, left, right, 0.0)), inner)
+        return added((_UNARY[part.func], inner[0], 0, 0.0))
+
+    try:
+        return nodes, [atom(expression) for expression in expressions]
+    except KeyError:
+        return [], None
 
 
 def require_expressions(families: Sequence[Observables], target: str) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers
 from koopsieve.dictionary.centers import coordinate_scale, find_centers, median_coefficient
 from koopsieve.dictionary.observables import Observables, frozen, indices_below
+from koopsieve.dictionary.program import KERNEL, Program, program
 from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
 _NUMBERS_AT_A_TIME = 32_768  # numbers that are worked on at a time: a quarter of a megabyte
@@ -77,6 +78,11 @@ class Kernels(Observables):
         slope: FloatArray = (values @ pull.T)[:, :, None] * (points / self.scale - middle)[:, None] - moved
         return slope / self.scale
 
+    def program(self, width: int) -> Program | None:
+        """Return an atom per kernel, its centre in the units of the data."""
+        kernels = (self.centers * self.scale)[self.center], self.coefficient[:, None] / self.scale**2
+        return program(width, KERNEL + np.arange(self.size)[:, None], kernels)
+
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return exp(−Σ_d c/scale_d²·(x_d − z_d)²), the centre z in the units of the data."""
         from sympy import Add, exp
@@ -140,6 +146,9 @@ class PeriodicKernels(Kernels):
     def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the weighted sums of the gradient."""
         return weights @ self.gradient(points)
+
+    def program(self, width: int) -> None:
+        """Return none: there are no atoms of this kind."""
 
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return exp(−c·Σ_d sin(πf/scale_d·(x_d − z_d))²), the centre z in the units of the data."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from koopsieve._types import FloatArray, IndexArray
+from koopsieve.dictionary.program import Program
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,10 @@ class Observables(ABC):
     def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the derivatives of weighted sums of the functions, shape (samples, sums, d); weights (sums, size)."""
         return weights @ self.gradient(points)
+
+    def program(self, width: int) -> Program | None:
+        """Return the functions as a flat program of points with `width` coordinates; None where they are code."""
+        return None
 
     @abstractmethod
     def expression(self, column: int, point: Sequence[Any]) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.dictionary.observables import Observables, indices_below
+from koopsieve.dictionary.program import Program, multiplied
 from koopsieve.dictionary.recipes import Block, Fitted, Samples
 
 
@@ -55,6 +56,11 @@ class Pairs(Observables):
     def _factors(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         left, right = self.widths
         return self.left(points[:, :left])[:, self.first], self.right(points[:, :right])[:, self.second]
+
+    def program(self, width: int) -> Program | None:
+        """Return terms with the factors of both functions."""
+        left, right = self.left.program(width), self.right.program(width)
+        return None if left is None or right is None else multiplied(left, right, self.first, self.second)
 
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return the product of the factors' expressions."""

@@ -14,6 +14,7 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
 from koopsieve.dictionary.observables import Observables, indices_below
+from koopsieve.dictionary.program import Program, program
 from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS, Block, Domain, Fitted, Samples
 
 MAX_DEGREE = 100
@@ -39,6 +40,10 @@ class Coordinates(Observables):
         """Return the weights, each where its coordinate stands."""
         slope = weights @ np.eye(points.shape[1])[self.columns]
         return np.broadcast_to(slope, (len(points), *slope.shape))
+
+    def program(self, width: int) -> Program:
+        """Return terms of one factor each."""
+        return program(width, self.columns[:, None])
 
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return the coordinate's symbol."""
@@ -102,6 +107,10 @@ class Ones(Observables):
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return zeros."""
         return np.zeros((len(points), self.size, points.shape[1]))
+
+    def program(self, width: int) -> Program:
+        """Return a product of nothing."""
+        return program(width, [()] * self.size)
 
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return one."""
@@ -177,6 +186,10 @@ class Products(Observables):
             held = np.repeat(np.arange(d), powers)
             factors[i, : len(held)] = held
         return factors
+
+    def program(self, width: int) -> Program:
+        """Return the coordinates that each monomial multiplies."""
+        return program(width, [np.repeat(np.arange(len(row)), row) for row in self.powers])
 
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return the product of powers."""

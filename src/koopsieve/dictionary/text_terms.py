@@ -13,6 +13,7 @@ from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.data import Signals
 from koopsieve.data.embedding import sample_name
 from koopsieve.dictionary.observables import Observables, indices_below
+from koopsieve.dictionary.program import NODE, Program, program
 from koopsieve.dictionary.recipes import Block, Fitted, Samples
 
 
@@ -49,6 +50,14 @@ class TextTerms(Observables):
 
     def _compiled(self) -> _Compiled:
         return _compiled(self.names, self.variables, tuple(self.columns.tolist()))
+
+    def program(self, width: int) -> Program | None:
+        """Return the nodes of all expressions; None where one holds a function without an operation."""
+        from koopsieve.dictionary.expressions import program_nodes, real_symbols
+
+        point = real_symbols("p", width)
+        nodes, terms = program_nodes([self.expression(i, point) for i in range(self.size)], point, NODE)
+        return None if terms is None else program(width, [[term] for term in terms], nodes=nodes)
 
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return the expression that the text describes."""

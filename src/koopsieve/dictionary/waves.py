@@ -11,6 +11,7 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers, whole_number
 from koopsieve.dictionary.centers import coordinate_scale, draw_rows, median_coefficient
 from koopsieve.dictionary.observables import Observables, frozen
+from koopsieve.dictionary.program import WAVE, Program, program
 from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
 _SINE = -np.pi / 2  # the phase that makes a sine of a cosine
@@ -33,6 +34,10 @@ class Waves(Observables):
         """Return −sin(x·ω + phase)·ω."""
         slope = -np.sin(points @ self.frequencies.T + self.phases)
         return slope[:, :, None] * self.frequencies
+
+    def program(self, width: int) -> Program:
+        """Return an atom per wave."""
+        return program(width, WAVE + np.arange(self.size)[:, None], waves=(self.frequencies, self.phases))
 
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return the cosine, or the sine that it is a quarter turn on."""

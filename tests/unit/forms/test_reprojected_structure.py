@@ -1,10 +1,28 @@
 """Simulation and its sensitivities: against sample-by-sample code, and against differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from koopsieve.data import Embedding
-from koopsieve.forms.reprojected.structure import OutputBounds, ReprojectedStructure, bounds_around
+from koopsieve.data import Embedding, Trajectories, embed_delays
+from koopsieve.dictionary import (
+    Constant,
+    Fourier,
+    Function,
+    Inputs,
+    Monomials,
+    RandomFourier,
+    SquaredExponential,
+    States,
+    Terms,
+)
+from koopsieve.forms.reprojected.structure import (
+    DictionaryRegressors,
+    OutputBounds,
+    ReprojectedStructure,
+    bounds_around,
+)
 from koopsieve.sieve.simulation import WindowFit, draw_windows
 from tests.reference.literal_simulation import simulate
 from tests.regressors import Joined, Kernels, Polynomial, embedded
@@ -50,6 +68,52 @@ def test_windows_are_simulated_as_sample_by_sample(n, inputs, a, b):
         np.testing.assert_array_equal(windows.outputs[window], y[start + 1 : start + 8])
 
 
+SIGNALS = {"state_names": ["y", "w"], "input_names": ["u"]}
+BLOCKS = {
+    "monomials": Monomials(3, of="states and inputs"),
+    "kernels": SquaredExponential(7, standardize=True, of="states and inputs"),
+    "waves": RandomFourier(6, coefficient=0.4) + Fourier([0.3], of="states and inputs"),
+    "products": Inputs() * SquaredExponential(4) + Inputs() * RandomFourier(3),
+    "texts": Terms("abs(y)*w", "sqrt(y)*u[k]", "exp(-y^2)*sin(u)", "max(y, 0.2) + min(u, w)/2", "tanh(y)^3 + sign(w)"),
+    "all functions": Terms("log(2 + y^2)", "cos(y) + tan(w/9)", "sinh(y)*cosh(w)/9", "atan(y - w)", "(1 + y^2)^-0.5"),
+}
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("high", [WIDE, 0.8])
+def test_compiled_loops_do_what_numpy_does(block, high):
+    rng = np.random.default_rng(4)
+    data = Trajectories.from_arrays(rng.normal(size=(150, 2)), rng.normal(size=(149, 1)), **SIGNALS)
+    data = embed_delays(data, 2, 1)
+    phi = (States() + Constant() + Inputs() + BLOCKS[block]).fit(data, seed=0)
+    compiled = ReprojectedStructure(DictionaryRegressors.of(phi), 2, data.signals.embedding, bounds(2, -high, high))
+    some = np.flatnonzero(rng.random(len(phi.regressors)) < 0.7)
+    compiled = compiled.select(some)
+    plain = replace(compiled, regressors=replace(compiled.regressors, program=None))
+    assert compiled.regressors.program is not None
+    free = rng.random((len(some), 2)) < 0.6
+    coef = np.where(free, rng.normal(size=free.shape), 0.0) / len(some)
+    windows = draw_windows(zip(data.states, data.inputs, strict=True), 2, 9, 50, rng)  # more than one block of windows
+    expected = plain.sensitivities(coef, free, windows.starts, windows.inputs)
+    found = compiled.sensitivities(coef, free, windows.starts, windows.inputs)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * np.abs(other).max())
+    np.testing.assert_array_equal(compiled.simulate(coef, windows.starts, windows.inputs), found[0])
+    one = compiled.simulate(coef, windows.starts[40:41], windows.inputs[40:41])
+    np.testing.assert_array_equal(one[0], found[0][40])  # wherever a window stands
+
+
+def test_a_user_s_function_has_no_program_and_is_simulated_by_numpy():
+    rng = np.random.default_rng(4)
+    data = Trajectories.from_arrays(rng.normal(size=(40, 1)), rng.normal(size=(39, 1)))
+    phi = (States() + Inputs() + Function(lambda x: np.tanh(x), names=["tanh"])).fit(data)
+    model = ReprojectedStructure(DictionaryRegressors.of(phi), 1, Embedding(), bounds(1))
+    assert model.regressors.program is None
+    found = model.simulate(np.array([[0.2], [0.3], [0.1]]), data.states[0][:1], data.inputs[0][None, :1])
+    z, u = data.states[0][0, 0], data.inputs[0][0, 0]
+    np.testing.assert_allclose(found[0, 0, 0], 0.2 * z + 0.3 * np.tanh(z) + 0.1 * u, rtol=1e-14)
+
+
 @pytest.mark.parametrize(("n", "inputs", "a", "b"), [(1, 1, 2, 2), (2, 1, 2, 1), (2, 0, 1, 0)])
 def test_sensitivities_are_the_derivatives(n, inputs, a, b):
     model, coef, y, u = problem(n, inputs, a, b)
@@ -76,7 +140,7 @@ def test_a_held_output_has_no_sensitivity_and_passes_none_on():
     assert not slopes.any()
 
 
-def test_the_factor_is_that_of_the_jacobian_whatever_the_chunks(monkeypatch):
+def test_the_factor_and_products_are_those_of_the_jacobian_whatever_the_chunks(monkeypatch):
     model, coef, y, u = problem()
     free = np.ones(coef.shape, dtype=bool)
     windows = draw_windows([embedded(y, u, 2, 1)], 2, 6, 12, np.random.default_rng(0))
@@ -87,7 +151,11 @@ def test_the_factor_is_that_of_the_jacobian_whatever_the_chunks(monkeypatch):
     J = (slopes / scale[:, :, None]).reshape(-1, len(theta))
     target = ((windows.outputs - outputs) / scale).ravel() + J @ theta
     for chunk in (1, 1 << 21):
-        monkeypatch.setattr("koopsieve.sieve.simulation.window_fit._CHUNK", chunk)
+        for name in ("_CHUNK", "_CHUNK_OF_FACTOR"):
+            monkeypatch.setattr(f"koopsieve.sieve.simulation.window_fit.{name}", chunk)
+        normal = fit.normal(theta)
+        np.testing.assert_allclose(normal.products, J.T @ J, rtol=1e-12, atol=1e-12 * np.abs(J.T @ J).max())
+        np.testing.assert_allclose(normal.score, J.T @ (target - J @ theta), atol=1e-12 * np.abs(J.T @ target).max())
         factor = fit.factor(theta)
         np.testing.assert_allclose(factor.R.T @ factor.R, J.T @ J, atol=1e-10 * np.abs(J.T @ J).max())
         np.testing.assert_allclose(factor.R.T @ factor.S[:, 0], J.T @ target, atol=1e-10 * np.abs(J.T @ target).max())

@@ -120,7 +120,7 @@ class Coordinates:
     @classmethod
     def of(cls, factor: TriangularFactor, loss: float, damping: float) -> Coordinates:
         """Return the coordinates at a point where the mean squared error is `loss`."""
-        scale = damping_scale(factor, 0.0)
+        scale = damping_scale(np.linalg.norm(factor.R, axis=0), 0.0)
         stacked = np.vstack([factor.R / scale, np.sqrt(damping) * np.eye(len(scale))])
         unit = np.sqrt(2 / (max(factor.rows, 1.0) * loss))
         return cls(scale, unit * np.linalg.qr(stacked, mode="r"))

@@ -13,6 +13,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.forms.hidden.structure import Aim, HiddenStructure
 from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.levenberg_marquardt import NormalEquations
 
 _CHUNK = 1 << 22  # entries of the Jacobian held at once
 _FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
@@ -113,6 +114,6 @@ class FreeCoefficients:
         """Return the mean squared error at θ."""
         return self.problem.loss(self.placed(theta))
 
-    def factor(self, theta: FloatArray) -> TriangularFactor:
-        """Return the factor of J against r + Jθ at θ."""
-        return self.problem.factor(self.placed(theta), self.free, self.rows)
+    def normal(self, theta: FloatArray) -> NormalEquations:
+        """Return the products of the Jacobian at θ."""
+        return NormalEquations.of(self.problem.factor(self.placed(theta), self.free, self.rows), theta)

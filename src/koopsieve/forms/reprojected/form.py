@@ -15,7 +15,13 @@ from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.forms.form import Candidates, Form, Outcome
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.reprojected.model import ReprojectedModel
-from koopsieve.forms.reprojected.structure import ReprojectedStructure, bounds_around, one_step_factor
+from koopsieve.forms.reprojected.structure import (
+    DictionaryRegressors,
+    ReprojectedStructure,
+    bounds_around,
+    one_step_factor,
+    selected,
+)
 from koopsieve.forms.task import Episodes, Task, window_length
 from koopsieve.identify import Identifier, SpikeSlab
 from koopsieve.regression import TriangularFactor
@@ -140,7 +146,7 @@ class Learning:
         visited = np.concatenate([block for part in seen for block in part.acted_blocks()])
         n = len(signals.outputs)
         bounds = bounds_around(visited[:, :n])
-        structure = ReprojectedStructure(DictionaryRegressors(phi), n, signals.embedding, bounds)
+        structure = ReprojectedStructure(DictionaryRegressors.of(phi), n, signals.embedding, bounds)
         one_step = one_step_factor(structure.regressors, Episodes(parts), n)
         problem = sieve.problem(structure, one_step, Episodes(parts), np.random.default_rng(task.seed))
         limits = np.stack([bounds.low, bounds.high])
@@ -158,35 +164,6 @@ class Learning:
 
     def _model(self, coef: FloatArray, kept: IndexArray) -> ReprojectedModel:
         return ReprojectedModel(coef[kept], selected(self.dictionary, kept), self.region, self.limits)
-
-
-@dataclass(frozen=True, eq=False)
-class DictionaryRegressors:
-    """Observables and input terms of a dictionary as the simulation wants them."""
-
-    dictionary: Dictionary
-
-    @property
-    def size(self) -> int:
-        """Number of observables and input terms."""
-        return len(self.dictionary.regressors)
-
-    def evaluate(self, z: FloatArray) -> FloatArray:
-        """Return their values at points (x, u)."""
-        return self.dictionary.evaluate(z)
-
-    def slope_of_sums(self, z: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the derivatives of weighted sums of them."""
-        return self.dictionary.slope_of_sums(z, weights)
-
-    def select(self, indices: IndexArray) -> DictionaryRegressors:
-        """Return some of them."""
-        return DictionaryRegressors(selected(self.dictionary, indices))
-
-
-def selected(phi: Dictionary, regressors: IndexArray) -> Dictionary:
-    """Return the dictionary cut to some of its observables and input terms, counted on after one another."""
-    return phi.select(regressors[regressors < phi.size], regressors[regressors >= phi.size] - phi.size)
 
 
 def _largest_last(sets: tuple[FittedSet, ...]) -> tuple[FittedSet, ...]:

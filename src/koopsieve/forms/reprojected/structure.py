@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.data import Embedding
+from koopsieve.dictionary import Dictionary
+from koopsieve.dictionary.program import Program
 from koopsieve.regression import TriangularFactor
 from koopsieve.regression.factor import refuse_too_large
 from koopsieve.sieve.simulation.windows import Episode
@@ -39,9 +42,65 @@ class Regressors(Protocol):
         """Return ∂(Σ_i w_ci p_i)/∂z_j for weights (sums, p), shape (N, sums, n_x + n_u)."""
         ...
 
+    @property
+    def program(self) -> Program | None:
+        """All of them as one flat program of z, for the compiled loops; None where they are code."""
+        ...
+
     def select(self, indices: IndexArray) -> Self:
         """Return the regressors with these (increasing) indices; the others are not computed any more."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class DictionaryRegressors:
+    """Some observables and input terms of a dictionary as the simulation wants them.
+
+    Parameters
+    ----------
+    whole : Dictionary
+    terms : array of int
+        Which of its observables and input terms, counted on after one another; increasing.
+    program : Program, optional
+        The same terms for the compiled loops.
+    """
+
+    whole: Dictionary
+    terms: IndexArray
+    program: Program | None
+
+    @classmethod
+    def of(cls, dictionary: Dictionary) -> DictionaryRegressors:
+        """Return all of them."""
+        return cls(dictionary, np.arange(len(dictionary.regressors)), dictionary.program)
+
+    @property
+    def size(self) -> int:
+        """Number of observables and input terms."""
+        return len(self.terms)
+
+    @cached_property
+    def dictionary(self) -> Dictionary:
+        """The dictionary cut to these terms."""
+        return selected(self.whole, self.terms)
+
+    def evaluate(self, z: FloatArray) -> FloatArray:
+        """Return their values at points (x, u)."""
+        return self.dictionary.evaluate(z)
+
+    def slope_of_sums(self, z: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the derivatives of weighted sums of them."""
+        return self.dictionary.slope_of_sums(z, weights)
+
+    def select(self, indices: IndexArray) -> DictionaryRegressors:
+        """Return some of them."""
+        program = None if self.program is None else self.program.select(indices)
+        return DictionaryRegressors(self.whole, self.terms[indices], program)
+
+
+def selected(phi: Dictionary, regressors: IndexArray) -> Dictionary:
+    """Return the dictionary cut to some of its observables and input terms, counted on after one another."""
+    return phi.select(regressors[regressors < phi.size], regressors[regressors >= phi.size] - phi.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +182,10 @@ class ReprojectedStructure:
         inputs : array, shape (W, T, l)
             The input that acts in each step.
         """
+        if self.regressors.program is not None:
+            from koopsieve.forms.reprojected import compiled
+
+            return compiled.simulate(self.regressors.program.flat, *self._compiled(coef), *_plain(starts, inputs))
         x, found = starts, np.empty((*inputs.shape[:2], self.outputs))
         for t in range(inputs.shape[1]):
             u = inputs[:, t]
@@ -144,6 +207,11 @@ class ReprojectedStructure:
             The coefficients that may move; derivatives are in the order of `coef[free]`.
         """
         n, reach = self.outputs, self.embedding.state_delays + 1
+        if self.regressors.program is not None:
+            from koopsieve.forms.reprojected import compiled
+
+            tables, given = self.regressors.program.flat, _plain(starts, inputs)
+            return compiled.sensitivities(tables, free, reach, *self._compiled(coef), *given)
         W, T = inputs.shape[:2]
         found, slopes = np.empty((W, T, n)), np.zeros((W, reach + T, n, int(free.sum())))
         own = own_places(free)
@@ -164,6 +232,19 @@ class ReprojectedStructure:
             found[:, t], slopes[:, reach + t] = y, slope
             x = self.embedding.shift(x, y, inputs[:, t])
         return found, slopes[:, reach:]
+
+    def _compiled(self, coef: FloatArray) -> tuple[FloatArray, FloatArray, IndexArray]:
+        """Return coefficients, bounds and where the samples of the delay line come from, for the compiled loops."""
+        width = self.regressors.program.width if self.regressors.program is not None else 0
+        n, a, b = self.outputs, self.embedding.state_delays, self.embedding.input_delays
+        inputs = (width - n * (1 + a)) // (1 + b)
+        bounds = np.stack([self.bounds.low, self.bounds.high])
+        return np.ascontiguousarray(coef), bounds, self.embedding.shift_sources(n, inputs)
+
+
+def _plain(*arrays: FloatArray) -> list[FloatArray]:
+    """Return arrays in the one layout that is compiled for: row by row, writable."""
+    return [np.require(array, float, ["C", "W"]) for array in arrays]
 
 
 def own_places(free: BoolArray) -> list[tuple[IndexArray, IndexArray]]:

@@ -1,7 +1,11 @@
-"""Levenberg–Marquardt on a triangular factor: a configuration, a pure step, one loop.
+"""Levenberg–Marquardt on normal equations: a configuration, a pure step, one loop.
 
 Comes in: a problem that gives its loss and its Gauss–Newton regression at any θ. Goes out: a
 `LeastSquaresFit`. Columns are scaled by their norms inside, so units do not matter.
+
+Here, and only here, the products of the Jacobian's columns are all that is kept of it. Every step is damped by at least
+1e-6 of each column's squared norm, so what is solved has a condition number of at most 1e6 times the number of columns,
+and products cost a third of an orthogonal factor.
 """
 
 from __future__ import annotations
@@ -25,9 +29,22 @@ class LeastSquaresProblem(Protocol):
         """Return the mean squared error at θ."""
         ...
 
-    def factor(self, theta: FloatArray) -> TriangularFactor:
-        """Return the factor of J against r + Jθ at θ."""
+    def normal(self, theta: FloatArray) -> NormalEquations:
+        """Return the products of the Jacobian at θ."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class NormalEquations:
+    """JᵀJ, shape (P, P), and Jᵀr, shape (P,), with J = ∂(prediction)/∂θ and r what is left of the measurement."""
+
+    products: FloatArray
+    score: FloatArray
+
+    @classmethod
+    def of(cls, factor: TriangularFactor, theta: FloatArray) -> NormalEquations:
+        """Return those of a factor of J against r + Jθ."""
+        return cls(factor.R.T @ factor.R, factor.R.T @ (factor.S[:, 0] - factor.R @ theta))
 
 
 class FitStatus(Enum):
@@ -101,9 +118,9 @@ class LevenbergMarquardt:
     tries: int = 10
     stiffness: float = 0.0
 
-    def fit(self, problem: LeastSquaresProblem, theta: FloatArray) -> LeastSquaresFit:
-        """Minimise the loss from θ."""
-        state = State(theta, _finite(problem.loss(theta)), self.damping)
+    def fit(self, problem: LeastSquaresProblem, theta: FloatArray, loss: float | None = None) -> LeastSquaresFit:
+        """Minimise the loss from θ; give the loss there if it is known already."""
+        state = State(theta, _finite(problem.loss(theta) if loss is None else loss), self.damping)
         trace = [state.loss]
         for _ in range(self.iterations):
             following = self.step(problem, state)
@@ -117,8 +134,8 @@ class LevenbergMarquardt:
 
     def step(self, problem: LeastSquaresProblem, state: State) -> State | None:
         """Return the next iterate, or None where no damping lowers the loss."""
-        curve = Curve.of(problem.factor(state.theta), state.theta, self.stiffness)
-        damping = state.damping
+        curve = Curve.of(problem.normal(state.theta), self.stiffness)
+        damping = max(state.damping, _LEAST_DAMPING)
         for _ in range(self.tries):
             theta = state.theta + curve.step(damping)
             loss = _finite(problem.loss(theta))
@@ -132,7 +149,7 @@ class LevenbergMarquardt:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The steps −(RᵀR + λD²)⁻¹·gradient for all λ at once, D the column norms of R, through one SVD of R·D⁻¹."""
+    """The steps (JᵀJ + λD²)⁻¹Jᵀr for all λ at once, D the column norms of J, through the eigenvectors of D⁻¹JᵀJD⁻¹."""
 
     scale: FloatArray
     turn: FloatArray
@@ -140,23 +157,23 @@ class Curve:
     towards: FloatArray
 
     @classmethod
-    def of(cls, factor: TriangularFactor, theta: FloatArray, stiffness: float = 0.0) -> Curve:
-        """Return the steps from θ."""
-        scale = damping_scale(factor, stiffness)
-        left, spread, turn = np.linalg.svd(factor.R / scale, full_matrices=False)
-        gap = factor.S[:, 0] - factor.R @ theta
-        return cls(scale, turn.T, spread, left.T @ gap)
+    def of(cls, normal: NormalEquations, stiffness: float = 0.0) -> Curve:
+        """Return the steps of a regression."""
+        if not np.isfinite(normal.products).all():  # a simulation overflowed: no direction is known
+            normal = NormalEquations(np.zeros_like(normal.products), np.zeros_like(normal.score))
+        scale = damping_scale(np.sqrt(np.diagonal(normal.products)), stiffness)
+        scaled = normal.products / scale / scale[:, None]
+        spread, turn = np.linalg.eigh(scaled)
+        return cls(scale, turn, np.maximum(spread, 0.0), turn.T @ (normal.score / scale))
 
     def step(self, damping: float) -> FloatArray:
         """Return the step at one damping."""
-        filtered = self.towards * self.spread / (self.spread**2 + damping)
-        step: FloatArray = (self.turn @ filtered) / self.scale
+        step: FloatArray = (self.turn @ (self.towards / (self.spread + damping))) / self.scale
         return step
 
 
-def damping_scale(factor: TriangularFactor, stiffness: float) -> FloatArray:
+def damping_scale(norm: FloatArray, stiffness: float) -> FloatArray:
     """Return the norms of the columns, the largest of them added in parts, shape (P,); one where that is zero."""
-    norm = np.linalg.norm(factor.R, axis=0)
     scale = np.hypot(norm, stiffness * norm.max(initial=0.0))
     return np.where(scale > 0, scale, 1.0)
 

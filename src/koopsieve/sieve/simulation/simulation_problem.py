@@ -100,21 +100,24 @@ class SimulationProblem:
 
     def squared_errors(self, free: BoolArray, theta: FloatArray) -> FloatArray:
         """Return the mean squared error after each step, relative to the output's variance, shape (T, n)."""
-        errors = self._fit(free, np.ones_like(self.weight)).errors(theta)
-        relative: FloatArray = np.mean(errors**2, axis=0) / self.variance
-        return np.maximum(relative, _FLOOR)
+        return self._relative(self._fit(free, np.ones_like(self.weight)), theta)
 
     def loss(self, free: BoolArray, theta: FloatArray) -> float:
         """Return the geometric mean of the squared errors over steps and outputs (D52)."""
-        return float(np.exp(np.sum(self.weight * np.log(self.squared_errors(free, theta)))))
+        return self._mean(self.squared_errors(free, theta))
 
     def fitted(self, free: BoolArray, theta: FloatArray, optimiser: LevenbergMarquardt, rounds: int = 1) -> FittedSet:
         """Return the set fitted from θ: least squares in units of the errors left so far, `rounds` times (D52)."""
-        trace, status = [self.loss(free, theta)], FitStatus.SETTLED
+        fit, status = self._fit(free, np.ones_like(self.weight)), FitStatus.SETTLED
+        left = self._relative(fit, theta)
+        trace = [self._mean(left)]
         for _ in range(rounds):
-            fit = optimiser.fit(self._fit(free, self._unit(free, theta)), theta)
-            theta, status = fit.theta, fit.status
-            trace.append(self.loss(free, theta))
+            unit = self._unit(left)
+            known = float(np.mean(left * self.variance / unit**2))
+            end = optimiser.fit(replace(fit, scale=unit), theta, known)
+            theta, status = end.theta, end.status
+            left = self._relative(fit, theta)
+            trace.append(self._mean(left))
         return FittedSet(free, theta, trace[-1], status, tuple(trace))
 
     def grown(self, free: BoolArray, optimiser: LevenbergMarquardt) -> FittedSet:
@@ -137,7 +140,8 @@ class SimulationProblem:
 
         Errors are in units of those that the set leaves after each step, so the noise of the regression is one.
         """
-        return self._fit(columns, self._unit(fitted.free, fitted.theta)).factor(fitted.coef[columns])
+        unit = self._unit(self.squared_errors(fitted.free, fitted.theta))
+        return self._fit(columns, unit).factor(fitted.coef[columns])
 
     def refitted(
         self, columns: BoolArray, factor: TriangularFactor, kept: BoolArray, optimiser: LevenbergMarquardt
@@ -151,10 +155,17 @@ class SimulationProblem:
         starts = least_squares(factor, np.flatnonzero(kept)), one_step_theta(self.one_step, free)
         return self.fitted(free, min(starts, key=lambda theta: self.loss(free, theta)), optimiser)
 
-    def _unit(self, free: BoolArray, theta: FloatArray) -> FloatArray:
+    def _relative(self, fit: WindowFit, theta: FloatArray) -> FloatArray:
+        relative: FloatArray = np.mean(fit.errors(theta) ** 2, axis=0) / self.variance
+        return np.maximum(relative, _FLOOR)
+
+    def _mean(self, squared_errors: FloatArray) -> float:
+        return float(np.exp(np.sum(self.weight * np.log(squared_errors))))
+
+    def _unit(self, squared_errors: FloatArray) -> FloatArray:
         """Return the units (T, n) in which least squares lowers the loss: the errors left, over their weights (D52)."""
         mean = self.weight.size * self.weight
-        unit: FloatArray = np.sqrt(self.squared_errors(free, theta) * self.variance / np.where(mean > 0, mean, 1e-12))
+        unit: FloatArray = np.sqrt(squared_errors * self.variance / np.where(mean > 0, mean, 1e-12))
         return unit
 
     def _fit(self, free: BoolArray, scale: FloatArray) -> WindowFit:

@@ -15,9 +15,11 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.levenberg_marquardt import NormalEquations
 from koopsieve.sieve.simulation.windows import Windows
 
-_CHUNK = 1 << 21  # entries of the Jacobian held at once
+_CHUNK = 1 << 18  # entries of the Jacobian held at once: what stays in the cache
+_CHUNK_OF_FACTOR = 1 << 21  # … where they are folded into an orthogonal factor, for which few and large ones are best
 
 
 class Structure(Protocol):
@@ -84,16 +86,26 @@ class WindowFit:
 
     def factor(self, theta: FloatArray) -> TriangularFactor:
         """Return the factor of J against r + Jθ (D51): one row per window, step and output."""
-        coef, P = self.coef(theta), len(theta)
-        factor = TriangularFactor.empty(P, 1)
-        for part in self._chunks(P):
-            simulated, slopes = self.structure.sensitivities(coef, self.free, part.starts, part.inputs)
-            J = (slopes / self.scale[:, :, None]).reshape(-1, P)
-            residual = ((part.outputs - simulated) / self.scale).ravel()
+        factor = TriangularFactor.empty(len(theta), 1)
+        for J, residual in self._regression(theta, _CHUNK_OF_FACTOR):
             factor = factor.absorb(J, (residual + J @ theta)[:, None])
         return factor
 
-    def _chunks(self, P: int) -> Iterator[Windows]:
-        most = max(_CHUNK // max(self.scale.size * P, 1), 1)
+    def normal(self, theta: FloatArray) -> NormalEquations:
+        """Return JᵀJ and Jᵀr of the same rows."""
+        products, score = np.zeros((len(theta), len(theta))), np.zeros(len(theta))
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no step, see `Curve`
+            for J, residual in self._regression(theta, _CHUNK):
+                products += J.T @ J
+                score += residual @ J
+        return NormalEquations(products, score)
+
+    def _regression(self, theta: FloatArray, chunk: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield J (rows, P) and the residuals r (rows,) of some windows at a time."""
+        coef, P = self.coef(theta), len(theta)
+        most = max(chunk // max(self.scale.size * P, 1), 1)
         for first in range(0, self.windows.count, most):
-            yield self.windows.take(slice(first, first + most))
+            part = self.windows.take(slice(first, first + most))
+            simulated, slopes = self.structure.sensitivities(coef, self.free, part.starts, part.inputs)
+            slopes /= self.scale[:, :, None]
+            yield slopes.reshape(-1, P), ((part.outputs - simulated) / self.scale).ravel()

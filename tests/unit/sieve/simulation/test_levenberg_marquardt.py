@@ -1,12 +1,12 @@
-"""Levenberg–Marquardt on triangular factors: it finds minima, its loss never rises, and units do not matter."""
+"""Levenberg–Marquardt on normal equations: it finds minima, its loss never rises, and units do not matter."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation import FitStatus, LevenbergMarquardt
+from koopsieve.sieve.simulation.levenberg_marquardt import NormalEquations
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,9 @@ class Residuals:
     def loss(self, theta):
         return float(np.mean(self.residual(theta * self.unit) ** 2))
 
-    def factor(self, theta):
+    def normal(self, theta):
         J = -self.jacobian(theta * self.unit) * self.unit  # of the prediction: the residual is target less prediction
-        target = self.residual(theta * self.unit) + J @ theta
-        return TriangularFactor.empty(len(theta), 1).absorb(J, target[:, None])
+        return NormalEquations(J.T @ J, J.T @ self.residual(theta * self.unit))
 
 
 def rosenbrock(unit=(1.0, 1.0)):

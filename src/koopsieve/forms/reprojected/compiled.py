@@ -1,0 +1,376 @@
+"""The time loops of reprojected models, compiled: simulation and its slopes by coefficients, from a flat program.
+
+The loops go through windows in blocks; within a block every operation runs over all its windows, side by side in the
+registers of the processor. Each window's result is the same wherever it stands. Numba is imported with this file, and
+this file when the first model is simulated. Machine code is kept on disk: beside this file, or in the user's cache
+where that folder cannot be written to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.dictionary.program import Tables
+
+BLOCK = 32  # windows side by side
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function when it is first called, and keep the machine code on disk if there is a place for it."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
+    try:
+        found: Function = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no folder to write to
+        found = numba.njit(**options)(function)
+    return found
+
+
+@compiled
+def _evaluate_atoms(tables: Tables, atoms: FloatArray) -> None:
+    """Write kernels, waves and nodes (rows) of all windows (columns) below the coordinates."""
+    width = tables.centers.shape[1]
+    at, lanes = width, atoms.shape[1]
+    for k in range(len(tables.centers)):
+        row = atoms[at]
+        row[:] = 0.0
+        for d in range(width):
+            steep, center = tables.steepness[k, d], tables.centers[k, d]
+            if steep != 0.0:
+                for b in range(lanes):
+                    away = atoms[d, b] - center
+                    row[b] -= steep * away * away
+        _exponentials(row, atoms[-1])
+        at += 1
+    for k in range(len(tables.phases)):
+        row = atoms[at]
+        row[:] = tables.phases[k]
+        for d in range(width):
+            frequency = tables.frequencies[k, d]
+            if frequency != 0.0:
+                for b in range(lanes):
+                    row[b] += frequency * atoms[d, b]
+        for b in range(lanes):
+            row[b] = math.cos(row[b])
+        at += 1
+    for k in range(len(tables.operation)):
+        operation, number = tables.operation[k], tables.number[k]
+        for b in range(lanes):
+            atoms[at, b] = _node(operation, atoms[tables.left[k], b], atoms[tables.right[k], b], number)
+        at += 1
+
+
+@compiled
+def _exponentials(values: FloatArray, scratch: FloatArray) -> None:
+    """Replace values by their exponentials, at most two units in the last place off; below −708 that of −708.
+
+    exp(x) = 2^k·exp(r), k = round(x/ln 2). Adding 1.5·2⁵² rounds to a whole number and leaves it in the last bits, from
+    where it is moved into the exponent. Unlike the library's function, this runs side by side in the registers.
+    """
+    bits = scratch.view(np.int64)
+    for b in range(len(values)):
+        x = values[b] if values[b] > -708.0 or values[b] != values[b] else -708.0
+        shifted = x * 1.4426950408889634 + 6755399441055744.0
+        k = shifted - 6755399441055744.0
+        scratch[b] = shifted
+        r = x - k * 0.693147180369123816490 - k * 1.90821492927058770002e-10
+        tail = 1 / 39916800 + r / 479001600
+        tail = 1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * tail))
+        tail = 1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * tail)))
+        values[b] = 1 + r * (1 + r * (0.5 + r * (1 / 6 + r * tail)))
+    for b in range(len(values)):
+        bits[b] = (bits[b] + 1023) << 52
+    for b in range(len(values)):
+        values[b] *= scratch[b]
+
+
+@compiled
+def _sign(x: float) -> float:
+    """Return −1, 0 or 1; what is not a number stays."""
+    if x > 0:
+        return 1.0
+    return -1.0 if x < 0 else 0.0 * x
+
+
+@compiled
+def _node(operation: int, x: float, y: float, number: float) -> float:
+    """Return the value of one node of an expression: see `OPERATIONS`."""
+    if operation == 0:
+        return number
+    if operation == 1:
+        return x + y
+    if operation == 2:
+        return x * y
+    if operation == 3:
+        return math.pow(x, number)
+    if operation == 4:
+        return x if x > y or x != x else y
+    if operation == 5:
+        return x if x < y or x != x else y
+    if operation == 6:
+        return abs(x)
+    if operation == 7:
+        return _sign(x)
+    if operation == 8:
+        return math.exp(x)
+    if operation == 9:
+        return math.log(x)
+    if operation == 10:
+        return math.sin(x)
+    if operation == 11:
+        return math.cos(x)
+    if operation == 12:
+        return math.tan(x)
+    if operation == 13:
+        return math.sinh(x)
+    if operation == 14:
+        return math.cosh(x)
+    if operation == 15:
+        return math.tanh(x)
+    return math.atan(x)
+
+
+@compiled
+def _node_slope(operation: int, x: float, y: float, value: float, number: float) -> float:
+    """Return the derivative of a node by its first argument, at kinks the mean of both sides, zero where a root begins.
+
+    By the second argument it is the same with the arguments exchanged.
+    """
+    if operation == 1:
+        return 1.0
+    if operation == 2:
+        return y
+    if operation == 3:
+        return 0.0 if 0 < number < 1 and x <= 0 else number * math.pow(x, number - 1)
+    if operation == 4:
+        return 0.5 + 0.5 * _sign(x - y)
+    if operation == 5:
+        return 0.5 - 0.5 * _sign(x - y)
+    if operation == 6:
+        return _sign(x)
+    if operation == 8:
+        return value
+    if operation == 9:
+        return 1 / x
+    if operation == 10:
+        return math.cos(x)
+    if operation == 11:
+        return -math.sin(x)
+    if operation == 12:
+        return 1 + value * value
+    if operation == 13:
+        return math.cosh(x)
+    if operation == 14:
+        return math.sinh(x)
+    if operation == 15:
+        return 1 - value * value
+    if operation == 16:
+        return 1 / (1 + x * x)
+    return 0.0
+
+
+@compiled
+def _evaluate_terms(tables: Tables, atoms: FloatArray, terms: FloatArray) -> None:
+    """Multiply up every term (rows) of all windows (columns)."""
+    lanes = atoms.shape[1]
+    for i in range(len(terms)):
+        low, high = tables.first[i], tables.first[i + 1]
+        if low == high:
+            for b in range(lanes):
+                terms[i, b] = 1.0
+            continue
+        one, other = tables.factors[low], tables.factors[high - 1]
+        if high == low + 1:
+            for b in range(lanes):
+                terms[i, b] = atoms[one, b]
+            continue
+        for b in range(lanes):
+            terms[i, b] = atoms[one, b] * atoms[other, b]
+        for k in range(low + 1, high - 1):
+            for b in range(lanes):
+                terms[i, b] *= atoms[tables.factors[k], b]
+
+
+@compiled
+def _sums(coef: FloatArray, terms: FloatArray, raw: FloatArray) -> None:
+    """Write the sums Σ_i coef_ic·term_i (rows) of all windows (columns)."""
+    raw[:] = 0.0
+    for i in range(len(terms)):
+        for c in range(len(raw)):
+            weight = coef[i, c]
+            if weight != 0.0:
+                for b in range(raw.shape[1]):
+                    raw[c, b] += weight * terms[i, b]
+
+
+@compiled
+def _slopes(tables: Tables, coef: FloatArray, atoms: FloatArray, columns: int, slope: FloatArray) -> None:
+    """Write the slopes of one sum by the first `columns` coordinates (rows), backwards through the program."""
+    width, lanes = tables.centers.shape[1], atoms.shape[1]
+    others = slope[-1]  # the product of a term's other factors
+    slope[:] = 0.0
+    for i in range(len(coef)):
+        low, high = tables.first[i], tables.first[i + 1]
+        if coef[i] == 0.0:
+            continue
+        for k in range(low, high):
+            others[:] = coef[i]
+            for other in range(low, high):
+                if other != k:
+                    for b in range(lanes):
+                        others[b] *= atoms[tables.factors[other], b]
+            for b in range(lanes):
+                slope[tables.factors[k], b] += others[b]
+    kernels, waves, nodes = len(tables.centers), len(tables.phases), len(tables.operation)
+    for k in range(nodes - 1, -1, -1):
+        at = width + kernels + waves + k
+        operation, number, left, right = tables.operation[k], tables.number[k], tables.left[k], tables.right[k]
+        for b in range(lanes):
+            x, y, value = atoms[left, b], atoms[right, b], atoms[at, b]
+            if slope[at, b] != 0.0:
+                slope[left, b] += slope[at, b] * _node_slope(operation, x, y, value, number)
+                if operation in (1, 2, 4, 5):
+                    slope[right, b] += slope[at, b] * _node_slope(operation, y, x, value, number)
+    for k in range(waves):
+        at = width + kernels + k
+        for b in range(lanes):
+            if slope[at, b] != 0.0:
+                angle = tables.phases[k]
+                for d in range(width):
+                    angle += tables.frequencies[k, d] * atoms[d, b]
+                pull = -slope[at, b] * math.sin(angle)
+                for d in range(columns):
+                    slope[d, b] += pull * tables.frequencies[k, d]
+    for k in range(kernels):
+        pull = slope[width + k]
+        for b in range(lanes):
+            pull[b] *= -2.0 * atoms[width + k, b]
+        for d in range(columns):
+            steep, center = tables.steepness[k, d], tables.centers[k, d]
+            if steep != 0.0:
+                for b in range(lanes):
+                    slope[d, b] += pull[b] * steep * (atoms[d, b] - center)
+
+
+@compiled
+def _load(starts: FloatArray, first: int, atoms: FloatArray) -> None:
+    """Write the starts of a block of windows; the last ones stand in for windows that are not there."""
+    for b in range(atoms.shape[1]):
+        window = min(first + b, len(starts) - 1)
+        for d in range(starts.shape[1]):
+            atoms[d, b] = starts[window, d]
+
+
+@compiled
+def _act(inputs: FloatArray, first: int, t: int, line: int, atoms: FloatArray) -> None:
+    """Write the inputs that act in step t."""
+    for b in range(atoms.shape[1]):
+        window = min(first + b, len(inputs) - 1)
+        for j in range(inputs.shape[2]):
+            atoms[line + j, b] = inputs[window, t, j]
+
+
+@compiled
+def _shift(sources: IndexArray, outputs: FloatArray, atoms: FloatArray) -> None:
+    """Move the delay line on by the new outputs; every sample comes from one that stands before it."""
+    for d in range(len(sources) - 1, -1, -1):
+        row = outputs[d] if sources[d] < 0 else atoms[sources[d]]
+        for b in range(atoms.shape[1]):
+            atoms[d, b] = row[b]
+
+
+@compiled
+def _held(value: float, low: float, high: float) -> float:
+    """Return the value set onto a bound if it is beyond; what is not a number stays."""
+    if value < low:
+        return low
+    return high if value > high else value
+
+
+@compiled
+def simulate(
+    tables: Tables, coef: FloatArray, bounds: FloatArray, sources: IndexArray, starts: FloatArray, inputs: FloatArray
+) -> FloatArray:
+    """Return the outputs after each step, shape (W, T, n): see `ReprojectedStructure.simulate`."""
+    windows, steps, outputs = len(starts), inputs.shape[1], coef.shape[1]
+    lanes, line = min(BLOCK, windows), starts.shape[1]
+    found = np.empty((windows, steps, outputs))
+    size = tables.centers.shape[1] + len(tables.centers) + len(tables.phases) + len(tables.operation)
+    atoms, terms, raw = np.zeros((size + 1, lanes)), np.empty((len(coef), lanes)), np.empty((outputs, lanes))
+    for first in range(0, windows, BLOCK):
+        _load(starts, first, atoms)
+        here = min(lanes, windows - first)
+        for t in range(steps):
+            _act(inputs, first, t, line, atoms)
+            _evaluate_atoms(tables, atoms)
+            _evaluate_terms(tables, atoms, terms)
+            _sums(coef, terms, raw)
+            for c in range(outputs):
+                for b in range(lanes):
+                    raw[c, b] = _held(raw[c, b], bounds[0, c], bounds[1, c])
+                for b in range(here):
+                    found[first + b, t, c] = raw[c, b]
+            _shift(sources, raw, atoms)
+    return found
+
+
+@compiled
+def sensitivities(
+    tables: Tables,
+    free: BoolArray,
+    reach: int,
+    coef: FloatArray,
+    bounds: FloatArray,
+    sources: IndexArray,
+    starts: FloatArray,
+    inputs: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the outputs (W, T, n) and their derivatives (W, T, n, P): see `ReprojectedStructure.sensitivities`.
+
+    The derivatives of the delayed outputs are those of earlier steps, and are read where they were written.
+    """
+    windows, steps, outputs = len(starts), inputs.shape[1], coef.shape[1]
+    lanes, line, past = min(BLOCK, windows), starts.shape[1], reach * outputs
+    found, slopes = np.empty((windows, steps, outputs)), np.zeros((windows, steps, outputs, free.sum()))
+    size = tables.centers.shape[1] + len(tables.centers) + len(tables.phases) + len(tables.operation)
+    atoms, terms, raw = np.zeros((size + 1, lanes)), np.empty((len(coef), lanes)), np.empty((outputs, lanes))
+    inward, held = np.empty((outputs, size + 1, lanes)), np.empty((outputs, lanes))
+    for first in range(0, windows, BLOCK):
+        _load(starts, first, atoms)
+        here = min(lanes, windows - first)
+        for t in range(steps):
+            _act(inputs, first, t, line, atoms)
+            _evaluate_atoms(tables, atoms)
+            _evaluate_terms(tables, atoms, terms)
+            _sums(coef, terms, raw)
+            for c in range(outputs):
+                _slopes(tables, coef[:, c], atoms, past, inward[c])
+                for b in range(lanes):
+                    held[c, b] = _held(raw[c, b], bounds[0, c], bounds[1, c])
+                for b in range(here):
+                    found[first + b, t, c] = held[c, b]
+            for b in range(here):
+                place = 0
+                for i in range(len(coef)):
+                    for c in range(outputs):
+                        if free[i, c]:
+                            slopes[first + b, t, c, place] = terms[i, b]
+                            place += 1
+                for c in range(outputs):
+                    row = slopes[first + b, t, c]
+                    if raw[c, b] != held[c, b]:
+                        row[:] = 0.0
+                        continue
+                    for d in range(min(reach, t) * outputs):
+                        weight, earlier = inward[c, d, b], slopes[first + b, t - 1 - d // outputs, d % outputs]
+                        if weight != 0.0:
+                            for column in range(len(row)):
+                                row[column] += weight * earlier[column]
+            _shift(sources, held, atoms)
+    return found, slopes
