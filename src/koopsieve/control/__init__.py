@@ -9,6 +9,7 @@ from koopsieve.control.controller import ControlLaw, Controller, ControlState
 from koopsieve.control.kalman import Belief, KalmanFilter
 from koopsieve.control.limits import Limits, Weights
 from koopsieve.control.noise import Noise, noise_of
+from koopsieve.control.planner import Plan, PlanStatus
 from koopsieve.control.programme import QuadraticProgramme
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "KalmanFilter",
     "Limits",
     "Noise",
+    "Plan",
+    "PlanStatus",
     "QuadraticProgramme",
     "Weights",
     "noise_of",

@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
-from koopsieve.control.affine_prediction import AffinePrediction, LinearResponse, linearised_prediction
-from koopsieve.control.limits import Limits, Weights, of_kind, per_signal, shaped
-from koopsieve.control.programme import ProgrammeShape, QuadraticProgramme, bounds, constraint_matrix, gradient, hessian
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
+from koopsieve.control.limits import Limits, Weights, of_kind, per_signal, rows_of, shaped
+from koopsieve.control.prediction import AffinePrediction, LinearResponse, linearised_prediction
+from koopsieve.control.programme import Cost, QuadraticProgramme, bounds, constraint_matrix, gradient, hessian
 from koopsieve.forms import Model
 
 
@@ -30,31 +30,59 @@ class ControlProblem:
         Number of steps.
     weights : Weights
     limits : Limits
+    measured_inputs : tuple of str
+        Inputs of the model that are measured and not moved: a measured disturbance, such as the temperature outside.
+        Weights, limits and plans are those of the other inputs.
 
     Raises
     ------
     KoopsieveError
-        If the model has no inputs, or weights and limits do not fit its signals.
+        If the model has no inputs to move, or weights and limits do not fit its signals.
     """
 
     model: Model
     horizon: int
     weights: Weights = field(default_factory=Weights)
     limits: Limits = field(default_factory=Limits)
+    measured_inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.model.signals.inputs:
+        inputs = self.model.signals.inputs
+        if not inputs:
             raise KoopsieveError("The model has no inputs, so there is nothing to control.")
+        measured = (self.measured_inputs,) if isinstance(self.measured_inputs, str) else tuple(self.measured_inputs)
+        object.__setattr__(self, "measured_inputs", measured)
+        if not set(measured) < set(inputs) or len(set(measured)) < len(measured):
+            raise KoopsieveError(
+                f"measured_inputs must be some of the inputs, not all. Expected names out of {', '.join(inputs)}, got "
+                f"{', '.join(map(str, measured))}."
+            )
         whole_number("horizon, the number of steps,", self.horizon, 1)
         of_kind("weights", self.weights, Weights, "Weights(outputs=1.0, rates=0.1)")
         of_kind("limits", self.limits, Limits, "Limits(inputs=(-1.0, 1.0))")
-        _ = self.shape  # so that settings that do not fit show here
+        _ = self.cost  # so that settings that do not fit show here
 
     @cached_property
-    def shape(self) -> ProgrammeShape:
+    def pinned(self) -> IndexArray:
+        """Places of the measured inputs among all."""
+        return np.array([self.model.signals.inputs.index(name) for name in self.measured_inputs], dtype=np.intp)
+
+    @cached_property
+    def moved(self) -> IndexArray:
+        """Places of the other inputs."""
+        return np.setdiff1d(np.arange(len(self.model.signals.inputs)), self.pinned)
+
+    @property
+    def moved_names(self) -> tuple[str, ...]:
+        """Names of the inputs that a controller moves."""
+        return tuple(self.model.signals.inputs[i] for i in self.moved)
+
+    @cached_property
+    def cost(self) -> Cost:
         """What depends on neither state nor reference."""
         signals = self.model.signals
-        return ProgrammeShape.of(self.horizon, len(signals.outputs), len(signals.inputs), self.weights, self.limits)
+        widths = len(signals.outputs), self.moved, len(signals.inputs)
+        return Cost.of(self.horizon, *widths, self.weights, self.limits)
 
     @property
     def same_at_every_step(self) -> bool:
@@ -78,7 +106,7 @@ class ControlProblem:
         reference : array, shape (n_outputs,), or (rows, n_outputs) from the next step on
             The last row holds on beyond the end.
         previous : array, shape (l,)
-            The input before this step.
+            The input before this step; measured inputs are expected to stay as they are.
         plan : array, shape (horizon, l), optional
             Inputs to linearise around; by default the previous input at every step. The linear form does not need it.
         disturbance : array, shape (size,), optional
@@ -92,9 +120,10 @@ class ControlProblem:
         size = (len(self.model.carried_names),)
         z, before = shaped("carried", carried, size), per_signal("previous", previous, self.model.signals.inputs)
         planned = np.tile(before, (self.horizon, 1)) if plan is None else plan
-        planned = shaped("plan", planned, (self.horizon, self.shape.inputs))
+        planned = shaped("plan", planned, self.cost.low.shape)
         added = np.zeros(size) if disturbance is None else shaped("disturbance", disturbance, size)
-        return self.assembled(self.prediction(z, added, planned), reference, before)
+        cost = self.cost.pinned(self.pinned, before[self.pinned]) if len(self.pinned) else self.cost
+        return self.assembled(self.prediction(z, added, planned), self.references(reference), before, cost)
 
     def prediction(
         self, carried: FloatArray, disturbance: FloatArray, plan: FloatArray, path: FloatArray | None = None
@@ -104,45 +133,40 @@ class ControlProblem:
             return self._response.around(carried, disturbance)
         return linearised_prediction(self.model, carried, disturbance, plan, path)
 
-    def assembled(self, prediction: AffinePrediction, reference: ArrayLike, previous: FloatArray) -> QuadraticProgramme:
-        """Return the programme of a prediction."""
-        lower, upper = bounds(self.shape, prediction, previous)
-        q = gradient(self.shape, prediction, self.references(reference), previous)
+    def assembled(
+        self, prediction: AffinePrediction, reference: FloatArray, previous: FloatArray, cost: Cost
+    ) -> QuadraticProgramme:
+        """Return the programme of a prediction, for a reference (horizon, n_outputs)."""
+        lower, upper = bounds(cost, prediction, previous)
+        q = gradient(cost, prediction, reference, previous)
         if self.same_at_every_step:
             return QuadraticProgramme(self._P, q, self._A, lower, upper)
-        P, A = hessian(self.shape, prediction.G), constraint_matrix(self.shape, prediction.G)
+        P, A = hessian(cost, prediction.G), constraint_matrix(cost, prediction.G)
         return QuadraticProgramme(P, q, A, lower, upper)
 
     def references(self, reference: ArrayLike) -> FloatArray:
         """Return the reference of every step, shape (horizon, n_outputs)."""
-        given, n = np.atleast_1d(real_array("reference", reference)), self.shape.outputs
-        rows = given[None] if given.ndim == 1 and given.size == n else given[:, None] if given.ndim == 1 else given
-        if rows.ndim != 2 or rows.shape[1] != n or not len(rows) or not np.isfinite(rows).all():
-            raise KoopsieveError(
-                f"reference must be finite, one value per output ({', '.join(self.model.signals.outputs[:6])}). "
-                f"Expected ({n},) or (rows, {n}), got {np.shape(reference)}."
-            )
-        return rows[np.minimum(np.arange(self.horizon), len(rows) - 1)]
+        return rows_of("reference", reference, self.model.signals.outputs, self.horizon)
 
     @cached_property
     def pattern(self) -> tuple[FloatArray, FloatArray]:
         """P and A with a one wherever a number may ever stand."""
-        H, n, width = self.shape.horizon, self.shape.outputs, self.shape.inputs
+        H, n, width = self.horizon, *(len(one) for one in (self.model.signals.outputs, self.model.signals.inputs))
         later = np.kron(np.tri(H), np.ones((n, width))).astype(float)  # an input acts on later outputs only
-        A = constraint_matrix(self.shape, later)
-        P = np.ones((self.shape.moves, self.shape.moves))
-        slack = len(self.shape.limited)
+        A = constraint_matrix(self.cost, later)
+        P = np.ones((self.cost.moves, self.cost.moves))
+        slack = len(self.cost.limited)
         return np.block([[P, np.zeros((len(P), slack))], [np.zeros((slack, len(P))), np.eye(slack)]]), A != 0
 
     @cached_property
     def _response(self) -> LinearResponse:
-        anywhere = np.zeros(len(self.model.carried_names)), np.zeros(self.shape.inputs)
+        anywhere = np.zeros(len(self.model.carried_names)), np.zeros(self.cost.low.shape[1])
         return LinearResponse.of(self.model.jacobian(*anywhere), self.horizon)
 
     @cached_property
     def _P(self) -> FloatArray:
-        return hessian(self.shape, self._response.G)
+        return hessian(self.cost, self._response.G)
 
     @cached_property
     def _A(self) -> FloatArray:
-        return constraint_matrix(self.shape, self._response.G)
+        return constraint_matrix(self.cost, self._response.G)

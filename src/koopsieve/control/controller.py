@@ -8,16 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, real_array, whole_number
-from koopsieve.control.affine_prediction import PathPrediction
+from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
 from koopsieve.control.control_problem import ControlProblem
 from koopsieve.control.kalman import KalmanFilter
-from koopsieve.control.limits import in_range, of_kind, per_signal
+from koopsieve.control.limits import Limits, in_range, of_kind, per_signal, rows_of
 from koopsieve.control.noise import Noise
-from koopsieve.control.solver import Solver
+from koopsieve.control.planner import Plan, Planner, Request
+from koopsieve.control.programme import Cost
 from koopsieve.control.state_estimate import Estimator, Filtered, FromHistory, Situation
-
-MIN_FIRST_ITERATIONS = 5  # at the first step, which has no plan to start from
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,20 +24,17 @@ class ControlState:
 
     Parameters
     ----------
-    input : array, shape (l,)
-        The input that acts now.
-    plan : array, shape (horizon, l)
-        The inputs planned from now on.
+    acting : array, shape (l,)
+        The inputs of the model that act now, measured ones included.
+    plan : Plan, optional
+        The inputs planned from now on; none before the first measurement.
     situation : Situation, optional
         Where the plant is; none before the first measurement.
-    path : array, shape (horizon + 1, size), optional
-        What the model is expected to carry from now on, where the programme depends on it.
     """
 
-    input: FloatArray
-    plan: FloatArray
+    acting: FloatArray
+    plan: Plan | None = None
     situation: Situation | None = None
-    path: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,47 +48,75 @@ class ControlLaw:
     estimator : Estimator
         How the situation follows from measurements.
     iterations : int
-        Number of times per step that the programme is built around the last plan and solved. One is enough in the
-        linear form, and in the others as long as the plan of the last step is near this one.
+        Largest number of quadratic programmes in a step; it ends as soon as the cost settles. The first step may take
+        more. One is enough in the linear form.
     tolerance : float
         Tolerance of the solver.
+    time_limit : float, optional
+        Seconds after which no new iteration begins, and OSQP stops. What was found by then is returned; results may
+        then differ from machine to machine.
     """
 
     problem: ControlProblem
     estimator: Estimator
-    iterations: int = 1
+    iterations: int = 3
     tolerance: float = 1e-5
+    time_limit: float | None = None
 
     def __post_init__(self) -> None:
         whole_number("iterations", self.iterations, 1)
         in_range("tolerance, that of the solver,", self.tolerance, 0.0, 1.0, open_ends=True)
+        if self.time_limit is not None:
+            in_range("time_limit, the seconds of a step,", self.time_limit, 0.0, np.inf)
 
     def start(self, acting: ArrayLike = 0.0) -> ControlState:
-        """Return the state before the first measurement; `acting` is the input that acts then."""
-        shape, given = self.problem.shape, real_array("acting", acting)
-        u = self._inputs("acting", np.full(shape.inputs, given) if given.ndim == 0 else given)
-        return ControlState(u, np.tile(u, (shape.horizon, 1)))
+        """Return the state before the first measurement; `acting` are the moved inputs that act then."""
+        given, names = real_array("acting", acting), self.problem.moved_names
+        u = np.zeros(len(self.problem.model.signals.inputs))
+        u[self.problem.moved] = per_signal("acting", np.full(len(names), given) if given.ndim == 0 else given, names)
+        return ControlState(u)
 
     def step(
-        self, state: ControlState, measured: ArrayLike, reference: ArrayLike, acted: ArrayLike | None = None
+        self,
+        state: ControlState,
+        measured: ArrayLike,
+        reference: ArrayLike,
+        acted: ArrayLike | None = None,
+        measured_inputs: ArrayLike | None = None,
+        limits: Limits | None = None,
     ) -> ControlState:
         """Return the state with the input to apply until the next measurement; see `Controller.step`."""
-        y = per_signal("measured", measured, self.problem.model.signals.outputs)
-        u = state.input if acted is None else self._inputs("acted", acted)
-        situation = self._situation(state, u, y)
-        if state.situation is None or self.problem.same_at_every_step:
-            planned = ControlState(u, np.tile(u, (len(state.plan), 1)), situation)
+        problem = self.problem
+        y = per_signal("measured", measured, problem.model.signals.outputs)
+        wanted, cost, u = problem.references(reference), self._cost(measured_inputs, limits), state.acting.copy()
+        if acted is not None:
+            u[problem.moved] = per_signal("acted", acted, problem.moved_names)
+        if state.situation is None:
+            u[problem.pinned] = cost.low[0, problem.pinned]
+            start, path = np.tile(u, (problem.horizon, 1)), None
         else:
-            path = None if state.path is None or not np.isfinite(state.path).all() else _shifted(state.path)
-            planned = ControlState(u, _shifted(state.plan), situation, path)
-        for _ in range(self._repetitions(state)):
-            planned = self._improved(situation, planned, u, reference)
-        return planned
+            start, path = (
+                _carried_on(state.plan) if state.plan is not None else (np.tile(u, (problem.horizon, 1)), None)
+            )
+        now = self._situation(state, u, y)
+        plan = self._planner.plan(Request(now, wanted, u, cost), start, path)
+        return ControlState(plan.acting[0], plan, now)
 
-    def _repetitions(self, state: ControlState) -> int:
-        if self.problem.same_at_every_step:
-            return 1
-        return self.iterations if state.situation is not None else max(self.iterations, MIN_FIRST_ITERATIONS)
+    def _cost(self, measured_inputs: ArrayLike | None, limits: Limits | None) -> Cost:
+        """Return the cost with the limits and measured inputs of this step."""
+        problem, found = self.problem, self.problem.cost
+        if limits is not None:
+            of_kind("limits", limits, Limits, "Limits(inputs=(-1.0, 1.0))")
+            found = found.with_limits(limits, problem.moved)
+        if (measured_inputs is None) == bool(len(problem.pinned)):
+            raise KoopsieveError(
+                f"measured_inputs, a value for each of ({', '.join(problem.measured_inputs) or 'none'}), "
+                f"{'are needed at every step' if len(problem.pinned) else 'were given, but the problem has none'}."
+            )
+        if measured_inputs is None:
+            return found
+        forecast = rows_of("measured_inputs", measured_inputs, problem.measured_inputs, problem.horizon)
+        return found.pinned(problem.pinned, forecast)
 
     def _situation(self, state: ControlState, acted: FloatArray, measured: FloatArray) -> Situation:
         if state.situation is not None:
@@ -102,29 +125,9 @@ class ControlLaw:
         past = [np.tile(measured, embedding.state_delays + 1), np.tile(acted, embedding.input_delays)]
         return self.estimator.start(np.concatenate(past))
 
-    def _improved(
-        self, now: Situation, planned: ControlState, acting: FloatArray, reference: ArrayLike
-    ) -> ControlState:
-        """Return the plan that solves the programme around this one; inputs are within their limits exactly."""
-        shape = self.problem.shape
-        with np.errstate(over="ignore", invalid="ignore"):  # a model that diverges is refused by the solver
-            prediction = self.problem.prediction(now.carried, now.disturbance, planned.plan, planned.path)
-            programme = self.problem.assembled(prediction, reference, acting)
-        start = np.zeros(len(programme.q))
-        start[: shape.moves] = planned.plan.ravel()
-        found = self._solver.solve(programme, start)[: shape.moves].reshape(planned.plan.shape)
-        before = np.clip(acting, shape.low, shape.high)  # as in `quadratic.bounds`
-        found[0] = np.clip(found[0], before - shape.steps, before + shape.steps)
-        plan = np.clip(found, shape.low, shape.high)
-        path = prediction.path(plan) if isinstance(prediction, PathPrediction) else None
-        return ControlState(plan[0], plan, now, path)
-
     @cached_property
-    def _solver(self) -> Solver:
-        return Solver(self.problem.pattern, self.problem.same_at_every_step, self.tolerance)
-
-    def _inputs(self, what: str, given: ArrayLike) -> FloatArray:
-        return per_signal(what, given, self.problem.model.signals.inputs)
+    def _planner(self) -> Planner:
+        return Planner(self.problem, self.iterations, self.tolerance, self.time_limit)
 
 
 @dataclass(eq=False)
@@ -144,9 +147,9 @@ class Controller:
         Without `noise`: share of the newest one-step error that goes into the disturbance.
     drift : float
         With `noise`: rate of change of the disturbance, see `KalmanFilter`.
-    iterations, tolerance
+    iterations, tolerance, time_limit
         See `ControlLaw`.
-    acting : float or array, shape (l,)
+    acting : float or array, shape (moved inputs,)
         The input that acts at the first measurement.
     """
 
@@ -154,8 +157,9 @@ class Controller:
     noise: Noise | None = None
     gain: float = 0.2
     drift: float = 0.03
-    iterations: int = 1
+    iterations: int = 3
     tolerance: float = 1e-5
+    time_limit: float | None = None
     acting: ArrayLike = 0.0
     law: ControlLaw = field(init=False)
     state: ControlState = field(init=False)
@@ -168,14 +172,34 @@ class Controller:
             if self.noise is None
             else Filtered(KalmanFilter(model, self.noise, self.drift))
         )
-        self.law = ControlLaw(self.problem, estimator, self.iterations, self.tolerance)
+        self.law = ControlLaw(self.problem, estimator, self.iterations, self.tolerance, self.time_limit)
         self.reset(self.acting)
 
     def reset(self, acting: ArrayLike = 0.0) -> None:
         """Forget everything; `acting` is the input that acts at the next measurement."""
         self.state = self.law.start(acting)
 
-    def step(self, measured: ArrayLike, reference: ArrayLike, acted: ArrayLike | None = None) -> FloatArray:
+    @property
+    def plan(self) -> Plan:
+        """What the controller intends since its last step: inputs, outputs, cost, status.
+
+        Raises
+        ------
+        KoopsieveError
+            Before the first step.
+        """
+        if self.state.plan is None:
+            raise KoopsieveError("There is no plan before the first step. Call controller.step(measured, reference).")
+        return self.state.plan
+
+    def step(
+        self,
+        measured: ArrayLike,
+        reference: ArrayLike,
+        acted: ArrayLike | None = None,
+        measured_inputs: ArrayLike | None = None,
+        limits: Limits | None = None,
+    ) -> FloatArray:
         """Return the input to apply from this measurement to the next.
 
         Parameters
@@ -184,22 +208,28 @@ class Controller:
             The newest outputs.
         reference : array, shape (n_outputs,), or (rows, n_outputs)
             Where the outputs should be from the next measurement on; the last row holds on.
-        acted : array, shape (l,), optional
+        acted : array, shape (moved inputs,), optional
             The input that really acted since the last measurement, if it was not the one returned then.
+        measured_inputs : array, shape (measured inputs,), or (rows, measured inputs), optional
+            Inputs that are measured and not moved, from now on: the newest value, or a forecast; the last row holds on.
+        limits : Limits, optional
+            Other limits in this step only, with the same price.
 
         Returns
         -------
-        array, shape (l,)
+        array, shape (moved inputs,)
 
         Raises
         ------
         KoopsieveError
-            If shapes do not fit, OSQP is not installed, or there is no input within the limits.
+            If shapes do not fit, OSQP is not installed, or predictions are not finite.
         """
-        self.state = self.law.step(self.state, measured, reference, acted)
-        return self.state.input
+        self.state = self.law.step(self.state, measured, reference, acted, measured_inputs, limits)
+        applied: FloatArray = self.plan.inputs[0]
+        return applied
 
 
-def _shifted(planned: FloatArray) -> FloatArray:
-    """Return the rest of a plan or path, its last row once more."""
-    return np.concatenate([planned[1:], planned[-1:]])
+def _carried_on(plan: Plan) -> tuple[FloatArray, FloatArray | None]:
+    """Return the rest of a plan and of its path, their last rows once more."""
+    path = None if plan.path is None else np.concatenate([plan.path[1:], plan.path[-1:]])
+    return np.concatenate([plan.acting[1:], plan.acting[-1:]]), path

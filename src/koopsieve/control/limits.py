@@ -15,13 +15,15 @@ from koopsieve._types import FloatArray, KoopsieveError, real_array
 class Weights:
     """Weights of the squares that a controller adds up over the horizon; a number counts for every signal.
 
+    A matrix weighs products of signals too: symmetric, without negative eigenvalues.
+
     Parameters
     ----------
-    outputs : float or array, shape (n_outputs,)
+    outputs : float or array, shape (n_outputs,) or (n_outputs, n_outputs)
         Of the distance from the reference. An output with weight 0 is left free.
-    rates : float or array, shape (l,)
+    rates : float or array, shape (l,) or (l, l)
         Of the change of the inputs from step to step.
-    inputs : float or array, shape (l,)
+    inputs : float or array, shape (l,) or (l, l)
         Of the inputs themselves. Above 0, they pull the outputs away from the reference.
     """
 
@@ -29,16 +31,16 @@ class Weights:
     rates: ArrayLike = 1e-3
     inputs: ArrayLike = 0.0
 
-    def per_output(self, count: int) -> FloatArray:
-        """Return the weights of the outputs, shape (count,)."""
+    def of_outputs(self, count: int) -> FloatArray:
+        """Return the weights of the outputs, shape (count, count)."""
         return _weights("outputs", self.outputs, count)
 
-    def per_rate(self, count: int) -> FloatArray:
-        """Return the weights of the changes, shape (count,)."""
+    def of_rates(self, count: int) -> FloatArray:
+        """Return the weights of the changes, shape (count, count)."""
         return _weights("rates", self.rates, count)
 
-    def per_input(self, count: int) -> FloatArray:
-        """Return the weights of the inputs, shape (count,)."""
+    def of_inputs(self, count: int) -> FloatArray:
+        """Return the weights of the inputs, shape (count, count)."""
         return _weights("inputs", self.inputs, count)
 
 
@@ -46,14 +48,16 @@ class Weights:
 class Limits:
     """Limits over the horizon; a number counts for every signal, and infinity is no limit.
 
+    Limits that change along the horizon have a row per step; the last row holds on.
+
     Parameters
     ----------
-    inputs : pair of float or of arrays, shape (l,)
+    inputs : pair of float or of arrays, shape (l,) or (rows, l)
         Least and largest inputs. They are always kept.
     rates : float or array, shape (l,)
-        Largest change of the inputs from step to step. It is kept, except after an input from elsewhere that was beyond
-        the limits of inputs.
-    outputs : pair of float or of arrays, shape (n_outputs,)
+        Largest change of the inputs from step to step. It is kept, except where the limits of inputs leave no other
+        way: after an input from elsewhere that was beyond them, and where they move faster.
+    outputs : pair of float or of arrays, shape (n_outputs,) or (rows, n_outputs)
         Least and largest outputs. They may be exceeded where nothing else is possible, at a price.
     price : float or array, shape (n_outputs,)
         Price of exceeding an output's limit, per unit and step; half of the square is added. It should be well above
@@ -66,9 +70,9 @@ class Limits:
     outputs: tuple[ArrayLike, ArrayLike] = (-np.inf, np.inf)
     price: ArrayLike = 10.0
 
-    def input_bounds(self, count: int) -> tuple[FloatArray, FloatArray]:
-        """Return least and largest inputs."""
-        return _pair("inputs", self.inputs, count)
+    def input_bounds(self, horizon: int, count: int) -> tuple[FloatArray, FloatArray]:
+        """Return least and largest inputs, shape (horizon, count)."""
+        return _pair("inputs", self.inputs, horizon, count)
 
     def rate_bounds(self, count: int) -> FloatArray:
         """Return the largest changes of the inputs."""
@@ -77,9 +81,9 @@ class Limits:
             raise KoopsieveError(f"rates, the largest changes of the inputs, must be positive. Got {rates.tolist()}.")
         return rates
 
-    def output_bounds(self, count: int) -> tuple[FloatArray, FloatArray]:
-        """Return least and largest outputs."""
-        return _pair("outputs", self.outputs, count)
+    def output_bounds(self, horizon: int, count: int) -> tuple[FloatArray, FloatArray]:
+        """Return least and largest outputs, shape (horizon, count)."""
+        return _pair("outputs", self.outputs, horizon, count)
 
     def prices(self, count: int) -> FloatArray:
         """Return the price of every output's limits."""
@@ -90,19 +94,42 @@ class Limits:
 
 
 def _weights(what: str, given: ArrayLike, count: int) -> FloatArray:
-    values = _per_signal(f"The weights of {what}", given, count)
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise KoopsieveError(f"The weights of {what} must be 0 or more. Got {values.tolist()}.")
-    return values
+    name, values = f"The weights of {what}", real_array(f"The weights of {what}", given)
+    if values.ndim == 2 and values.shape == (count, count) and count > 1:
+        finite = bool(np.isfinite(values).all())
+        if not finite or not np.allclose(values, values.T) or np.linalg.eigvalsh(values).min() < -1e-9:
+            raise KoopsieveError(f"{name} must be symmetric and without negative eigenvalues. Got {values.tolist()}.")
+        return values
+    diagonal = _per_signal(name, values.ravel() if count == 1 and values.size == 1 else values, count)
+    if not (np.isfinite(diagonal) & (diagonal >= 0)).all():
+        raise KoopsieveError(f"{name} must be 0 or more. Got {diagonal.tolist()}.")
+    return np.diag(diagonal)
 
 
-def _pair(what: str, given: tuple[ArrayLike, ArrayLike], count: int) -> tuple[FloatArray, FloatArray]:
+def _pair(what: str, given: tuple[ArrayLike, ArrayLike], horizon: int, count: int) -> tuple[FloatArray, FloatArray]:
     if not isinstance(given, tuple | list | np.ndarray) or len(given) != 2:
         raise KoopsieveError(f"The limits of {what} must be a pair, least and largest. Got {given!r}.")
-    low, high = (_per_signal(f"The limits of {what}", one, count) for one in given)
+    low, high = (_along(f"The limits of {what}", one, horizon, count) for one in given)
     if not (low < high).all():
         raise KoopsieveError(f"The least of {what} must be below the largest. Got {low.tolist()} and {high.tolist()}.")
     return low, high
+
+
+def _along(what: str, given: ArrayLike, horizon: int, count: int) -> FloatArray:
+    """Return one value per step and signal."""
+    values = real_array(what, given)
+    if values.ndim != 2:
+        return np.broadcast_to(_per_signal(what, values, count), (horizon, count))
+    if values.shape[1] != count or not len(values) or np.isnan(values).any():
+        raise KoopsieveError(
+            f"{what} that change must have a row per step. Expected (rows, {count}), got {values.shape}."
+        )
+    return rows_ahead(values, horizon)
+
+
+def rows_ahead(rows: FloatArray, horizon: int) -> FloatArray:
+    """Return a row for every step of the horizon; the last row given holds on."""
+    return rows[np.minimum(np.arange(horizon), len(rows) - 1)]
 
 
 def _per_signal(what: str, given: ArrayLike, count: int) -> FloatArray:
@@ -112,15 +139,29 @@ def _per_signal(what: str, given: ArrayLike, count: int) -> FloatArray:
     return np.broadcast_to(values, (count,))
 
 
-def per_signal(what: str, given: ArrayLike, names: tuple[str, ...]) -> FloatArray:
-    """Return one finite value per signal, shape (len(names),)."""
+def per_signal(what: str, given: ArrayLike, names: tuple[str, ...], *, missing: bool = False) -> FloatArray:
+    """Return one finite value per signal, shape (len(names),); with `missing` some may be NaN."""
     values = np.atleast_1d(real_array(what, given))
-    if values.shape != (len(names),) or not np.isfinite(values).all():
+    fine = ~np.isinf(values) if missing else np.isfinite(values)
+    if values.shape != (len(names),) or not fine.all():
+        kind = "finite, or NaN where it is missing" if missing else "finite"
         raise KoopsieveError(
-            f"{what} must be finite, one value per signal ({', '.join(names[:6])}). Expected ({len(names)},), got "
+            f"{what} must be {kind}, one value per signal ({', '.join(names[:6])}). Expected ({len(names)},), got "
             f"{values.tolist() if values.ndim == 1 else values.shape}."
         )
     return values
+
+
+def rows_of(what: str, given: ArrayLike, names: tuple[str, ...], horizon: int) -> FloatArray:
+    """Return a row of finite values for every step, from (signals,) or (rows, signals); the last row holds on."""
+    values, n = np.atleast_1d(real_array(what, given)), len(names)
+    rows = values[None] if values.ndim == 1 and values.size == n else values[:, None] if values.ndim == 1 else values
+    if rows.ndim != 2 or rows.shape[1] != n or not len(rows) or not np.isfinite(rows).all():
+        raise KoopsieveError(
+            f"{what} must be finite, one value per signal ({', '.join(names[:6])}). "
+            f"Expected ({n},) or (rows, {n}), got {np.shape(given)}."
+        )
+    return rows_ahead(rows, horizon)
 
 
 def shaped(what: str, given: ArrayLike, shape: tuple[int, ...]) -> FloatArray:

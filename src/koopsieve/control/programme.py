@@ -1,4 +1,4 @@
-"""The quadratic programme of one step, in the form that OSQP takes.
+"""The cost of a plan, and the quadratic programme of one step in the form that OSQP takes.
 
 minimise ½·xᵀPx + qᵀx subject to l ≤ A·x ≤ u, where x holds the inputs over the horizon and then, where outputs have
 limits, by how much these are exceeded.
@@ -6,13 +6,14 @@ limits, by how much these are exceeded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray
-from koopsieve.control.affine_prediction import AffinePrediction
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.control.limits import Limits, Weights
+from koopsieve.control.prediction import AffinePrediction
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,128 +36,190 @@ class QuadraticProgramme:
 
 
 @dataclass(frozen=True, eq=False)
-class ProgrammeShape:
-    """The parts of the programme that depend on neither state nor reference.
+class Cost:
+    """Weights and limits spread over the horizon: what depends on neither state nor reference.
+
+    Inputs that are measured and not moved are pinned: they have no weights, and their limits are their forecast.
 
     Parameters
     ----------
-    horizon, outputs, inputs : int
-    tracking : array, shape (H·n,)
-        Weight of every future output.
-    rates, efforts : array, shape (l,)
-    low, high, steps : array, shape (l,)
-        Limits of inputs, and of their change.
+    Q, S, R : array, shape (n, n), (l, l) and (l, l)
+        Weights of outputs, of changes of the inputs, and of inputs.
+    low, high : array, shape (H, l)
+        Limits of inputs.
+    rates : array, shape (l,)
+        Limits of their changes.
+    output_low, output_high : array, shape (H, n)
+    price : array, shape (n,)
+        Of exceeding the outputs' limits.
     limited : array of int
-        Which of the H·n future outputs have limits.
-    output_low, output_high, price : array
-        Their limits, and the price of exceeding them.
+        Which of the H·n future outputs may have limits.
+    rate_limited : bool
+        Whether changes of inputs may have limits.
     """
 
-    horizon: int
-    outputs: int
-    inputs: int
-    tracking: FloatArray
-    rates: FloatArray
-    efforts: FloatArray
+    Q: FloatArray
+    S: FloatArray
+    R: FloatArray
     low: FloatArray
     high: FloatArray
-    steps: FloatArray
-    limited: IndexArray
+    rates: FloatArray
     output_low: FloatArray
     output_high: FloatArray
     price: FloatArray
+    limited: IndexArray
+    rate_limited: bool
 
     @classmethod
-    def of(cls, horizon: int, outputs: int, inputs: int, weights: Weights, limits: Limits) -> ProgrammeShape:
-        """Spread weights and limits over the horizon."""
-        low, high = limits.input_bounds(inputs)
-        output_low, output_high = (np.tile(one, horizon) for one in limits.output_bounds(outputs))
-        limited = np.flatnonzero(np.isfinite(output_low) | np.isfinite(output_high))
-        return cls(
-            horizon,
-            outputs,
-            inputs,
-            np.tile(weights.per_output(outputs), horizon),
-            weights.per_rate(inputs),
-            weights.per_input(inputs),
-            low,
-            high,
-            limits.rate_bounds(inputs),
-            limited,
-            output_low[limited],
-            output_high[limited],
-            np.tile(limits.prices(outputs), horizon)[limited],
-        )
+    def of(cls, horizon: int, outputs: int, moved: IndexArray, inputs: int, weights: Weights, limits: Limits) -> Cost:
+        """Spread weights and limits, which are those of the moved inputs, over horizon and inputs."""
+        S, R = np.zeros((inputs, inputs)), np.zeros((inputs, inputs))
+        S[np.ix_(moved, moved)], R[np.ix_(moved, moved)] = weights.of_rates(len(moved)), weights.of_inputs(len(moved))
+        low, high = np.zeros((horizon, inputs)), np.zeros((horizon, inputs))
+        low[:, moved], high[:, moved] = limits.input_bounds(horizon, len(moved))
+        rates = np.full(inputs, np.inf)
+        rates[moved] = limits.rate_bounds(len(moved))
+        least, most = limits.output_bounds(horizon, outputs)
+        limited = np.flatnonzero((np.isfinite(least) | np.isfinite(most)).ravel())
+        Q, price = weights.of_outputs(outputs), limits.prices(outputs)
+        some = bool(np.isfinite(rates).any())
+        return cls(Q, S, R, low, high, rates, least, most, price, limited, some)
+
+    def with_limits(self, limits: Limits, moved: IndexArray) -> Cost:
+        """Return the same weights and price with other limits.
+
+        Raises
+        ------
+        KoopsieveError
+            If an output, or the change of an input, is limited that was not before: the programme has no row for it.
+        """
+        H, n = self.output_low.shape
+        least, most = limits.output_bounds(H, n)
+        rates, added = self.rates.copy(), np.isfinite(least) | np.isfinite(most)
+        rates[moved] = limits.rate_bounds(len(moved))
+        added.flat[self.limited] = False
+        if added.any() or (np.isfinite(rates).any() and not self.rate_limited):
+            raise KoopsieveError(
+                "limits= of a step may change limits, not add new ones. Give those outputs and rates a limit in to_qp "
+                "too, as wide as you like."
+            )
+        low, high = self.low.copy(), self.high.copy()
+        low[:, moved], high[:, moved] = limits.input_bounds(H, len(moved))
+        return replace(self, low=low, high=high, rates=rates, output_low=least, output_high=most)
+
+    def pinned(self, columns: IndexArray, forecast: FloatArray) -> Cost:
+        """Return the cost with measured inputs held at their forecast (H, columns)."""
+        low, high = self.low.copy(), self.high.copy()
+        low[:, columns] = high[:, columns] = forecast
+        return replace(self, low=low, high=high)
 
     @property
     def moves(self) -> int:
         """Number of inputs over the horizon."""
-        return self.horizon * self.inputs
+        return self.low.size
 
-    @property
+    @cached_property
     def changes(self) -> FloatArray:
         """The matrix D with D·U = (u[k], u[k+1] − u[k], …)."""
-        return np.eye(self.moves) - np.eye(self.moves, k=-self.inputs)
+        return np.eye(self.moves) - np.eye(self.moves, k=-self.low.shape[1])
 
-    @property
-    def rate_limited(self) -> bool:
-        """Tell whether any input's change is limited."""
-        return bool(np.isfinite(self.steps).any())
+    @cached_property
+    def of_inputs(self) -> FloatArray:
+        """DᵀSD + R: the part of P that never changes."""
+        each, D = np.eye(len(self.low)), self.changes
+        found: FloatArray = D.T @ np.kron(each, self.S) @ D + np.kron(each, self.R)
+        return found
+
+    def value(
+        self, outputs: FloatArray, plans: FloatArray, reference: FloatArray, previous: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the cost of plans (k, H, l) with outputs (k, H, n), and that of each step's outputs (k, H).
+
+        An output that is not finite costs infinity.
+        """
+        with np.errstate(all="ignore"):
+            gap = outputs - reference
+            each = 0.5 * (gap @ self.Q * gap).sum(axis=2)
+            if len(self.limited):
+                excess = np.maximum(np.maximum(self.output_low - outputs, outputs - self.output_high), 0.0)
+                each += (excess + 0.5 * excess**2) @ self.price
+            change = plans.copy()
+            change[:, 0] -= previous
+            change[:, 1:] -= plans[:, :-1]
+            moved = (change @ self.S * change + plans @ self.R * plans).sum(axis=(1, 2))
+            total = each.sum(axis=1) + 0.5 * moved
+        return np.where(np.isfinite(total), total, np.inf), each
+
+    def within(self, plans: FloatArray, previous: FloatArray) -> FloatArray:
+        """Return plans (k, H, l) held within the limits of inputs and rates; limits of inputs go first."""
+        found: FloatArray = np.clip(plans, self.low, self.high)
+        if not self.rate_limited:
+            return found
+        before = np.clip(previous, self.low[0], self.high[0])
+        for h in range(plans.shape[1]):
+            steady = np.clip(plans[:, h], before - self.rates, before + self.rates)
+            found[:, h] = before = np.clip(steady, self.low[h], self.high[h])
+        return found
 
 
-def hessian(shape: ProgrammeShape, G: FloatArray) -> FloatArray:
+def hessian(cost: Cost, G: FloatArray) -> FloatArray:
     """Return P: GᵀQG + DᵀSD + R for the inputs (D73), the price for exceeded limits."""
-    slack = len(shape.limited)
-    P = np.zeros((shape.moves + slack, shape.moves + slack))
-    D = shape.changes
-    P[: shape.moves, : shape.moves] = (
-        (G.T * shape.tracking) @ G
-        + (D.T * np.tile(shape.rates, shape.horizon)) @ D
-        + np.diag(np.tile(shape.efforts, shape.horizon))
-    )
-    P[shape.moves :, shape.moves :] = np.diag(shape.price)
+    slack = len(cost.limited)
+    P = np.zeros((cost.moves + slack, cost.moves + slack))
+    weighed = (cost.Q @ G.reshape(len(cost.low), -1, cost.moves)).reshape(G.shape)
+    P[: cost.moves, : cost.moves] = G.T @ weighed + cost.of_inputs
+    P[cost.moves :, cost.moves :] = np.diag(_prices(cost))
     return P
 
 
-def constraint_matrix(shape: ProgrammeShape, G: FloatArray) -> FloatArray:
+def constraint_matrix(cost: Cost, G: FloatArray) -> FloatArray:
     """Return A: rows of inputs, of their changes, and of outputs below, above their limits, and of the excess."""
-    slack = len(shape.limited)
-    rows = [np.hstack([np.eye(shape.moves), np.zeros((shape.moves, slack))])]
-    if shape.rate_limited:
-        rows.append(np.hstack([shape.changes, np.zeros((shape.moves, slack))]))
+    slack = len(cost.limited)
+    rows = [np.hstack([np.eye(cost.moves), np.zeros((cost.moves, slack))])]
+    if cost.rate_limited:
+        rows.append(np.hstack([cost.changes, np.zeros((cost.moves, slack))]))
     if slack:
-        limited = G[shape.limited]
+        limited = G[cost.limited]
         rows += [np.hstack([limited, -np.eye(slack)]), np.hstack([limited, np.eye(slack)])]
-        rows.append(np.hstack([np.zeros((slack, shape.moves)), np.eye(slack)]))
+        rows.append(np.hstack([np.zeros((slack, cost.moves)), np.eye(slack)]))
     return np.vstack(rows)
 
 
-def gradient(
-    shape: ProgrammeShape, prediction: AffinePrediction, reference: FloatArray, previous: FloatArray
-) -> FloatArray:
+def gradient(cost: Cost, prediction: AffinePrediction, reference: FloatArray, previous: FloatArray) -> FloatArray:
     """Return q: GᵀQ(free − r), what the last input adds through the first change (D73), and the price of excess."""
-    q = np.empty(shape.moves + len(shape.limited))
-    q[shape.moves :] = shape.price
-    q[: shape.moves] = prediction.G.T @ (shape.tracking * (prediction.free - reference.ravel()))
-    q[: shape.inputs] -= shape.rates * previous
+    q = np.empty(cost.moves + len(cost.limited))
+    q[cost.moves :] = _prices(cost)
+    gap = prediction.free.reshape(reference.shape) - reference
+    q[: cost.moves] = prediction.G.T @ (gap @ cost.Q).ravel()
+    q[: len(previous)] -= cost.S @ previous
     return q
 
 
-def bounds(shape: ProgrammeShape, prediction: AffinePrediction, previous: FloatArray) -> tuple[FloatArray, FloatArray]:
+def bounds(cost: Cost, prediction: AffinePrediction, previous: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return l and u, rows as in `constraint_matrix`.
 
     The first change counts from the last input, or from the limit that someone else's input was beyond: limits of
-    inputs go before limits of their changes, so that there is always an input to take.
+    inputs go before limits of their changes, so that there is always an input to take. Where limits of inputs move
+    faster than the inputs may, the change that keeps to them is allowed.
     """
-    lower, upper = [np.tile(shape.low, shape.horizon)], [np.tile(shape.high, shape.horizon)]
-    if shape.rate_limited:
-        steps = np.tile(shape.steps, shape.horizon)
-        from_previous = np.zeros(shape.moves)
-        from_previous[: shape.inputs] = np.clip(previous, shape.low, shape.high)
-        lower.append(from_previous - steps)
-        upper.append(from_previous + steps)
-    if len(shape.limited):
-        free, none = prediction.free[shape.limited], np.full(len(shape.limited), np.inf)
-        lower += [-none, shape.output_low - free, np.zeros(len(shape.limited))]
-        upper += [shape.output_high - free, none, none]
+    lower, upper = [cost.low.ravel()], [cost.high.ravel()]
+    if cost.rate_limited:
+        start = np.clip(previous, cost.low[0], cost.high[0])
+        before_low, before_high = (np.vstack([start, one[:-1]]) for one in (cost.low, cost.high))
+        with np.errstate(invalid="ignore"):
+            down = np.fmin(-cost.rates, cost.high - before_high)
+            up = np.fmax(cost.rates, cost.low - before_low)
+        down[0] += start
+        up[0] += start
+        lower.append(down.ravel())
+        upper.append(up.ravel())
+    if len(cost.limited):
+        free, none = prediction.free[cost.limited], np.full(len(cost.limited), np.inf)
+        least, most = (one.ravel()[cost.limited] for one in (cost.output_low, cost.output_high))
+        lower += [-none, least - free, np.zeros(len(cost.limited))]
+        upper += [most - free, none, none]
     return np.concatenate(lower), np.concatenate(upper)
+
+
+def _prices(cost: Cost) -> FloatArray:
+    return np.tile(cost.price, len(cost.low))[cost.limited]

@@ -12,7 +12,8 @@ from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, 
 from koopsieve.control.programme import QuadraticProgramme
 
 MIN_SCALE = 1e-12  # lower bound of the diagonal entries of P and the rows of A that units are made of
-USABLE_STATUS = (1, 2, 7)  # OSQP's codes for solved, nearly solved, and out of iterations
+USABLE_STATUS = (1, 2, 7, 8)  # OSQP's codes for solved, nearly solved, out of iterations, and out of time
+MIN_SECONDS = 1e-4  # what OSQP is always given; zero would mean no limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +79,10 @@ class Solver:
         self._fixed, self._tolerance = fixed, tolerance
         self._workspace: Any = None
 
-    def solve(self, programme: QuadraticProgramme, start: FloatArray | None = None) -> FloatArray:
-        """Return the minimiser, searched from `start` if it is given.
+    def solve(
+        self, programme: QuadraticProgramme, start: FloatArray | None = None, seconds: float | None = None
+    ) -> FloatArray:
+        """Return the minimiser, searched from `start` if it is given, and for so many seconds if these are.
 
         Raises
         ------
@@ -94,6 +97,8 @@ class Solver:
         self._load(scaled.programme)
         if start is not None:
             self._workspace.warm_start(x=start / scaled.units)
+        if seconds is not None:
+            self._workspace.update_settings(time_limit=max(seconds, MIN_SECONDS))
         answer = self._workspace.solve(raise_error=False)
         if answer.info.status_val not in USABLE_STATUS:
             raise KoopsieveError(f"OSQP found no input: {answer.info.status}. Check the limits of inputs and rates.")

@@ -113,7 +113,13 @@ class Exportable:
 
         return to_do_mpc(self._model, setup)
 
-    def to_qp(self, horizon: int, weights: Weights | None = None, limits: Limits | None = None) -> ControlProblem:
+    def to_qp(
+        self,
+        horizon: int,
+        weights: Weights | None = None,
+        limits: Limits | None = None,
+        measured_inputs: tuple[str, ...] = (),
+    ) -> ControlProblem:
         """Return the quadratic programmes of model predictive control, in OSQP's form.
 
         In the linear form the programme is condensed and built once: per step only vectors change. In the other forms
@@ -127,6 +133,8 @@ class Exportable:
             Of tracking, of changes of the inputs, and of the inputs.
         limits : Limits, optional
             Of inputs and their changes, which are kept, and of outputs, which may be exceeded at a price.
+        measured_inputs : tuple of str
+            Inputs that are measured and not moved, such as the temperature outside.
 
         Raises
         ------
@@ -135,7 +143,7 @@ class Exportable:
         """
         from koopsieve.control import ControlProblem, Limits, Weights
 
-        return ControlProblem(self._model, horizon, weights or Weights(), limits or Limits())
+        return ControlProblem(self._model, horizon, weights or Weights(), limits or Limits(), measured_inputs)
 
     def to_fmu(self, path: str | os.PathLike[str]) -> Path:
         """Write the model as a functional mock-up unit: FMI 2.0 for co-simulation, compiled for this machine.

@@ -101,6 +101,10 @@ class FormInterface(Measured, ABC):
     def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
         """Return the step linearised around each of many points, given as (points, size) and (points, l)."""
 
+    def unheld_jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return `jacobians` with the slopes that outputs held at a bound would have without it, for planning."""
+        return self.jacobians(carried, acting)
+
     @abstractmethod
     def start_slopes(self, states: FloatArray) -> FloatArray:
         """Return the derivatives of what is carried with respect to states (starts, n), shape (starts, size, n)."""

@@ -9,6 +9,10 @@ import pytest
 from koopsieve._types import KoopsieveError
 from koopsieve.control import ControlLaw, Controller, Limits, Noise, Weights
 from koopsieve.control.state_estimate import FromHistory
+from koopsieve.data import Trajectories
+from koopsieve.dictionary import Constant, States
+from koopsieve.forms import BilinearModel, LinearModel
+from tests.reference.pendulum import least_squares
 from tests.unit.export.models import EMBEDDINGS, FORMS, names_of
 from tests.unit.export.plant import plant_model, plant_step
 
@@ -110,8 +114,8 @@ def test_the_law_without_memory_gives_the_same(form):
     for _ in range(10):
         y = rng.normal(size=2)
         state = law.step(state, y, [0.0, 0.5])
-        np.testing.assert_array_equal(controller.step(y, [0.0, 0.5]), state.input)
-    assert state.plan.shape == (8, 1)
+        np.testing.assert_array_equal(controller.step(y, [0.0, 0.5]), state.plan.inputs[0])
+    assert state.plan.inputs.shape == (8, 1)
 
 
 @every_form
@@ -122,8 +126,8 @@ def test_a_step_does_not_depend_on_what_the_solver_did_before(form):
     for _ in range(6):
         state = used.step(state, np.random.default_rng(1).normal(size=2), [0.0, 0.5])
     y = [0.2, 0.1]
-    found = used.step(state, y, [0.0, 0.9]).input
-    np.testing.assert_allclose(found, fresh.step(state, y, [0.0, 0.9]).input, atol=1e-4)
+    found = used.step(state, y, [0.0, 0.9]).acting
+    np.testing.assert_allclose(found, fresh.step(state, y, [0.0, 0.9]).acting, atol=1e-4)
 
 
 def test_an_input_that_was_overruled_is_told():
@@ -199,3 +203,70 @@ def test_a_model_that_diverges_is_an_error_in_words():
     wild = replace(model, A=1e200 * np.eye(len(model.A)))
     with pytest.raises(KoopsieveError, match="predictions over the horizon are not finite"):
         Controller(wild.to_qp(8)).step([0.1, 0.2], [0.0, 0.8])
+
+
+@pytest.mark.parametrize("form", ["linear", "reprojected"])
+def test_limits_may_be_others_in_one_step(form):
+    problem = plant_model(form).to_qp(8, TRACK_NEXT, Limits((-1.0, 1.0), rates=1.5))
+    controller = Controller(problem)
+    assert controller.step([0.1, 0.4], [0.0, 5.0])[0] == pytest.approx(1.0, abs=1e-4)
+    assert controller.step([0.1, 0.4], [0.0, 5.0], limits=Limits((-1.0, 0.3)))[0] == pytest.approx(0.3)
+    ramp = np.linspace(0.9, 0.2, 8)[:, None]
+    controller.step([0.1, 0.4], [0.0, 5.0], limits=Limits((-1.0, ramp), rates=0.05))
+    np.testing.assert_allclose(controller.plan.inputs[0], 0.35, atol=1e-4)
+    assert (controller.plan.inputs <= ramp).all()
+    assert controller.step([0.1, 0.4], [0.0, 5.0])[0] == pytest.approx(1.0, abs=1e-4)
+    with pytest.raises(KoopsieveError, match="may change limits, not add new ones"):
+        controller.step([0.1, 0.4], [0.0, 5.0], limits=Limits((-1.0, 1.0), outputs=(0.0, 1.0)))
+
+
+def two_inputs(form):
+    """A plant with a heater and the temperature outside, which is measured."""
+    rng = np.random.default_rng(0)
+    u, x = rng.uniform(-1, 1, size=(300, 2)), np.zeros((301, 1))
+    for k in range(300):
+        x[k + 1] = room(x[k], u[k])
+    data = Trajectories.from_arrays(x, u, dt=1.0, state_names=["room"], input_names=["outside", "heater"])
+    phi = (States() + Constant()).fit(data)
+    if form == "bilinear":
+        return BilinearModel.from_estimate(least_squares(data, phi.bilinear()), phi)
+    return LinearModel.from_estimate(least_squares(data, phi), phi)
+
+
+def room(x, u):
+    return 0.8 * x + 0.15 * u[0] + 0.3 * u[1] + 0.05 * u[1] * x
+
+
+@pytest.mark.parametrize("form", ["linear", "bilinear"])
+def test_a_measured_disturbance_is_met_before_it_acts(form):
+    """With a forecast of the weather the heater acts in time, and the room hardly notices."""
+    model, outside = two_inputs(form), np.where(np.arange(60) < 30, 0.0, -0.8)
+    problem = model.to_qp(10, Weights(1.0, 1e-4), Limits((-3.0, 3.0), rates=0.2), measured_inputs=("outside",))
+    worst = {}
+    for forecast in (1, 10):
+        controller, x = Controller(problem), np.array([0.5])
+        gaps = []
+        for k in range(50):
+            u = controller.step(x, [0.5], measured_inputs=outside[k : k + forecast])
+            assert u.shape == (1,)
+            assert controller.plan.inputs.shape == (10, 1)
+            np.testing.assert_array_equal(controller.plan.acting[:forecast, 0], outside[k : k + forecast])
+            x = room(x, np.array([outside[k], u[0]]))
+            gaps.append(abs(x[0] - 0.5))
+        worst[forecast] = max(gaps[20:])
+        assert gaps[-1] < 5e-3
+        if form == "bilinear":
+            np.testing.assert_allclose(controller.state.situation.disturbance[0], 0.0, atol=1e-6)  # all is explained
+    assert worst[10] < 0.6 * worst[1]
+
+
+def test_measured_inputs_are_named_and_given():
+    model = two_inputs("linear")
+    for wrong in (("wind",), ("outside", "heater"), ("outside", "outside")):
+        with pytest.raises(KoopsieveError, match="measured_inputs must be some of the inputs, not all"):
+            model.to_qp(5, measured_inputs=wrong)
+    controller = Controller(model.to_qp(5, measured_inputs=("outside",)))
+    with pytest.raises(KoopsieveError, match=r"a value for each of \(outside\), are needed at every step"):
+        controller.step([0.0], [0.5])
+    with pytest.raises(KoopsieveError, match="were given, but the problem has none"):
+        Controller(model.to_qp(5)).step([0.0], [0.5], measured_inputs=[0.1])

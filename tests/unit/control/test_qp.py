@@ -8,7 +8,7 @@ from scipy.optimize import lsq_linear
 from koopsieve import LinearModel, Monomials, States, Trajectories
 from koopsieve._types import KoopsieveError
 from koopsieve.control import Limits, Weights
-from koopsieve.control.affine_prediction import linearised_prediction, simulated
+from koopsieve.control.prediction import linearised_prediction, simulated
 from koopsieve.control.solver import Solver
 from koopsieve.data import Embedding
 from tests.unit.export.models import FORMS, pendulum_model
@@ -60,7 +60,7 @@ def test_its_slope_is_that_of_differences(form):
 def test_a_path_that_the_model_does_not_take_is_corrected():
     """The bilinear form is affine in the inputs along any path of its first step, so one step is exact."""
     model, carried, plan, disturbance, _ = setting("bilinear")
-    path = simulated(model, carried, disturbance, plan)
+    path = simulated(model, carried, disturbance, plan[None])[0]
     found = linearised_prediction(model, carried, disturbance, plan, path + 0.1)
     first = outputs_along(model, carried, plan[:1], disturbance)
     np.testing.assert_allclose((found.free + found.G @ plan.ravel())[:2], first[0], rtol=1e-10)
@@ -243,3 +243,42 @@ def test_prediction_matrices_give_the_linear_prediction(inputs):
     assert F.shape == (14, 5)
     assert G.shape == (14, 7 * inputs)
     np.testing.assert_allclose((F @ phi(x) + G @ u.ravel()).reshape(7, 2), model.predict(x, u, 7), rtol=1e-10)
+
+
+def test_weights_may_be_matrices():
+    model, carried, plan, disturbance, reference = setting("reprojected")
+    Q, S = np.array([[2.0, 0.7], [0.7, 0.5]]), np.array([[0.3, -0.1], [-0.1, 0.2]])
+    problem, previous = model.to_qp(7, Weights(Q, S, np.diag([0.01, 0.02]))), np.array([0.2, -0.1])
+    expected = 0.0
+    for y, r, u, before in zip(
+        outputs_along(model, carried, plan, disturbance), reference, plan, [previous, *plan[:-1]], strict=True
+    ):
+        expected += 0.5 * ((y - r) @ Q @ (y - r) + (u - before) @ S @ (u - before) + u @ np.diag([0.01, 0.02]) @ u)
+    outputs = outputs_along(model, carried, plan, disturbance)
+    found, _ = problem.cost.value(outputs[None], plan[None], reference, previous)
+    assert found[0] == pytest.approx(expected, rel=1e-12)
+    programme = problem.programme(carried, reference, previous, plan, disturbance)
+    step = 1e-6 * np.random.default_rng(0).normal(size=plan.shape)
+    values = []
+    for moved in (plan + step, plan - step):
+        ahead = outputs_along(model, carried, moved, disturbance)
+        values.append(problem.cost.value(ahead[None], moved[None], reference, previous)[0][0])
+    slope = programme.P @ plan.ravel() + programme.q
+    assert (values[0] - values[1]) / 2 == pytest.approx(slope @ step.ravel(), rel=1e-5)
+    for wrong in ([[1.0, 0.5], [0.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]]):
+        with pytest.raises(KoopsieveError, match="must be symmetric and without negative eigenvalues"):
+            model.to_qp(7, Weights(wrong))
+
+
+def test_limits_may_change_along_the_horizon():
+    model, carried, _, disturbance, reference = setting("linear")
+    low, high = np.array([[-0.5, -0.5], [-0.2, -0.2]]), np.array([[0.5, 0.5], [0.1, 0.1]])
+    outputs = (-np.inf, np.linspace(0.4, 0.1, 7)[:, None] * [1.0, 2.0])
+    problem = model.to_qp(7, WEIGHTS, Limits((low, high), outputs=outputs))
+    programme = problem.programme(carried, reference, np.zeros(2), disturbance=disturbance)
+    np.testing.assert_array_equal(programme.u[:6], [0.5, 0.5, 0.1, 0.1, 0.1, 0.1])
+    np.testing.assert_array_equal(programme.l[:6], [-0.5, -0.5, -0.2, -0.2, -0.2, -0.2])
+    free = problem.prediction(carried, disturbance, np.zeros((7, 2))).free
+    np.testing.assert_allclose(programme.u[14:28] + free, outputs[1].ravel())
+    with pytest.raises(KoopsieveError, match=r"must have a row per step\. Expected \(rows, 2\), got \(3, 1\)"):
+        model.to_qp(7, limits=Limits((-np.ones((3, 1)), 1.0)))

@@ -129,11 +129,19 @@ class ReprojectedModel(Model):
 
         An output that is held at its limit does not change.
         """
+        return self._linearised(carried, acting, held_slope=0.0)
+
+    def unheld_jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the same with the slopes of the sums themselves, also where an output is held at its limit."""
+        return self._linearised(carried, acting, held_slope=1.0)
+
+    def _linearised(self, carried: FloatArray, acting: FloatArray, held_slope: float) -> Linearisation:
         (count, n), width, outputs = carried.shape, acting.shape[1], len(self.output_names)
         points = np.concatenate([carried, acting], axis=1)
         predicted = self.dictionary.evaluate(points) @ self.coef
         held = np.clip(predicted, *self.bounds)
-        slope = self.dictionary.slope_of_sums(points, self.coef.T) * (held == predicted)[:, :, None]
+        slope = self.dictionary.slope_of_sums(points, self.coef.T)
+        slope *= np.where(held == predicted, 1.0, held_slope)[:, :, None]
         step = np.zeros((count, n, n + width))
         step[:, :outputs] = slope
         sources = self.signals.embedding.shift_sources(outputs, width)

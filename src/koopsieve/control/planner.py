@@ -1,0 +1,300 @@
+"""The search for a plan: Gauss–Newton steps on the cost that the model itself predicts, each checked before use.
+
+Comes in: where the plant is, the reference, and the plan of the last step. Goes out: a plan that costs no more than the
+last one carried on. In the linear form the programme is exact. In the others it is linearised along a plan; its answer
+is taken where the model agrees with it, and otherwise steps of several lengths towards it are simulated (D87).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError
+from koopsieve.control.control_problem import ControlProblem
+from koopsieve.control.prediction import AffinePrediction, PathPrediction, simulated
+from koopsieve.control.programme import Cost
+from koopsieve.control.solver import Solver
+from koopsieve.control.state_estimate import Situation
+
+STEP_LENGTHS = np.array([1.0, 0.5, 0.25, 0.1, 0.03])  # of the way from a plan to the programme's answer
+PROBE_DISTANCES = np.array([-0.3, -0.1, -0.02, 0.02, 0.1, 0.3])  # of constant plans, in ranges of the input
+MAX_DISAGREEMENT = 0.1  # between a programme's cost and the model's, as a share, up to which it is not simulated
+SETTLED_CHANGE = 3e-3  # a share of the cost; less is no progress
+MIN_FIRST_ITERATIONS = 10  # at the first step, which has no plan to start from
+ROUNDING = 1e-12  # of the cost of all outputs at zero: less is rounding
+
+
+class PlanStatus(Enum):
+    """How the search for a plan ended; the value is a sentence that also says what to do."""
+
+    SETTLED = "The cost has settled."
+    ITERATIONS = "The cost had not settled after `iterations`; the plan can be used. Raise iterations."
+    TIME = "The time limit was reached before the cost settled; the plan can be used. Raise time_limit."
+    SOLVER = "The solver found no better plan, so the last one goes on. Check the limits and the model."
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What a plan is made for.
+
+    Parameters
+    ----------
+    now : Situation
+        Where the plant is.
+    reference : array, shape (H, n)
+    previous : array, shape (l,)
+        The input before.
+    cost : Cost
+        With the limits and measured inputs of this step.
+    """
+
+    now: Situation
+    reference: FloatArray
+    previous: FloatArray
+    cost: Cost
+
+    @property
+    def scale(self) -> float:
+        """Cost of all outputs at zero: what differences of costs are compared with where the cost itself is tiny."""
+        return 0.5 * float(np.einsum("ha,ab,hb->", self.reference, self.cost.Q, self.reference))
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """Inputs (H, l), what the model carries under them (H + 1, size) where it is known, outputs (H, n), and costs."""
+
+    inputs: FloatArray
+    path: FloatArray | None
+    outputs: FloatArray
+    cost: float
+    cost_of_steps: FloatArray
+
+    @property
+    def stalled(self) -> bool:
+        """Tell whether outputs come no nearer to the reference: a plan may be stuck where an input has no slope."""
+        half = len(self.cost_of_steps) // 2
+        return half > 0 and float(self.cost_of_steps[-half:].sum()) >= 0.9 * float(self.cost_of_steps[:half].sum()) > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a controller intends: `controller.plan` after a step.
+
+    Parameters
+    ----------
+    inputs : array, shape (horizon, moved inputs)
+        From now on; the first row is what the step returned.
+    outputs : array, shape (horizon, n_outputs)
+        Predicted, from the next measurement on.
+    cost : float
+        Of the plan, as the model predicts it: half the weighted squares, and the price of exceeded limits.
+    iterations : int
+        Number of quadratic programmes that were solved.
+    status : PlanStatus
+    acting : array, shape (horizon, l)
+        All inputs of the model, measured ones included.
+    path : array, shape (horizon + 1, size), optional
+        What the model carries at every step; none in the linear form.
+    """
+
+    inputs: FloatArray
+    outputs: FloatArray
+    cost: float
+    iterations: int
+    status: PlanStatus
+    acting: FloatArray
+    path: FloatArray | None
+    problem: ControlProblem
+    now: Situation
+
+    @cached_property
+    def outside(self) -> BoolArray | None:
+        """Which predictions rest on something beyond the data that the model was learned from, shape (horizon,).
+
+        None if the model does not know its data; models that `sift` returns do.
+        """
+        model = self.problem.model
+        support = None if model.calibration is None else model.calibration.support
+        if support is None:
+            return None
+        found = support.outside(model.dictionary, self.now.line[None], self.acting[None], self.outputs[None])
+        return np.asarray(found[0], dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Planner:
+    """The search and its settings; see `ControlLaw`."""
+
+    problem: ControlProblem
+    iterations: int
+    tolerance: float
+    time_limit: float | None
+
+    def plan(self, request: Request, start: FloatArray, path: FloatArray | None) -> Plan:
+        """Return a plan that costs no more than `start`, held within the limits.
+
+        Parameters
+        ----------
+        request : Request
+        start : array, shape (H, l)
+            The last plan, carried on.
+        path : array, shape (H + 1, size), optional
+            What the model was expected to carry along it; none at the first step.
+
+        Raises
+        ------
+        KoopsieveError
+            If predictions are not finite, whatever the inputs.
+        """
+        deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
+        first = request.cost.within(start[None], request.previous)[0]
+        with np.errstate(over="ignore", invalid="ignore"):  # a plan that diverges costs infinity
+            if self.problem.same_at_every_step:
+                found, count, status = self._exact(request, first, deadline)
+            else:
+                found, count, status = self._searched(request, first, path, deadline)
+        if not np.isfinite(found.cost):
+            raise KoopsieveError(
+                "The model's predictions over the horizon are not finite. Use a shorter horizon or a stable model."
+            )
+        inputs = found.inputs[:, self.problem.moved]
+        known = found.outputs, found.cost, count, status, found.inputs, found.path
+        return Plan(inputs, *known, self.problem, request.now)
+
+    def _exact(self, request: Request, start: FloatArray, deadline: float) -> tuple[Tried, int, PlanStatus]:
+        """Solve the programme once, which in the linear form is exact."""
+        prediction = self.problem.prediction(request.now.carried, request.now.disturbance, start)
+        target = self._solved(request, prediction, start, deadline)
+        plans = np.stack([start] if target is None else [start, target])
+        outputs = np.stack([prediction.outputs(plan) for plan in plans])
+        return _best(request, plans, outputs, None), 1, PlanStatus.SOLVER if target is None else PlanStatus.SETTLED
+
+    def _searched(
+        self, request: Request, start: FloatArray, path: FloatArray | None, deadline: float
+    ) -> tuple[Tried, int, PlanStatus]:
+        """Take steps that lower the cost until it settles."""
+        current, settled, count = self._first(request, start, path, deadline)
+        probed = path is None
+        allowed = max(self.iterations, MIN_FIRST_ITERATIONS) if path is None else self.iterations
+        while count < allowed or settled:
+            if settled:
+                if probed or not current.stalled:
+                    return current, count, PlanStatus.SETTLED
+                probed, other = True, self._simulated(request, self._probes(request, current.inputs))
+                if other.cost >= (1 - SETTLED_CHANGE) * current.cost:
+                    return current, count, PlanStatus.SETTLED
+                current, settled = other, False
+                continue
+            if time.perf_counter() >= deadline:
+                return current, count, PlanStatus.TIME
+            count += 1
+            prediction = self.problem.prediction(
+                request.now.carried, request.now.disturbance, current.inputs, current.path
+            )
+            target = self._solved(request, prediction, current.inputs, deadline)
+            if target is None:
+                return current, count, PlanStatus.SOLVER
+            better = self._simulated(request, _between(current.inputs, target))
+            expected = request.cost.value(prediction.outputs(target)[None], target[None], *_aims(request))[0][0]
+            settled = better.cost >= (1 - SETTLED_CHANGE) * current.cost or (
+                abs(better.cost - expected) <= SETTLED_CHANGE * current.cost
+            )
+            current = better if better.cost < current.cost else current
+        return current, count, PlanStatus.ITERATIONS
+
+    def _first(
+        self, request: Request, start: FloatArray, path: FloatArray | None, deadline: float
+    ) -> tuple[Tried, bool, int]:
+        """Return a first plan, whether it can stay, and the number of programmes solved.
+
+        With the path of the last step nothing need be simulated, if the programme around it and the model agree.
+        """
+        if path is None or not np.isfinite(path).all():
+            return self._simulated(request, np.vstack([start[None], self._probes(request, start)])), False, 0
+        prediction = self.problem.prediction(request.now.carried, request.now.disturbance, start, path)
+        target = self._solved(request, prediction, start, deadline)
+        if target is None or not isinstance(prediction, PathPrediction):
+            return self._simulated(request, np.vstack([start[None], self._probes(request, start)])), False, 1
+        plans = np.stack([target, start, target])
+        paths = prediction.corrected(self.problem.model, plans[:2], request.now.disturbance)
+        outputs = np.concatenate([self._read(paths), prediction.outputs(target)[None]])
+        costs, each = request.cost.value(outputs, plans, *_aims(request))
+        rounding = ROUNDING * request.scale
+        gap = abs(costs[0] - costs[2])
+        if (
+            gap <= MAX_DISAGREEMENT * costs[2] + rounding
+            and costs[0] + gap <= (1 + SETTLED_CHANGE) * costs[1] + rounding
+        ):
+            return Tried(target, paths[0], outputs[0], float(costs[0]), each[0]), True, 1
+        return self._simulated(request, np.vstack([start[None], _between(start, target)])), False, 1
+
+    def _solved(
+        self, request: Request, prediction: AffinePrediction, start: FloatArray, deadline: float
+    ) -> FloatArray | None:
+        """Return the plan that solves the programme of a prediction, held within the limits; None if there is none."""
+        programme = self.problem.assembled(prediction, request.reference, request.previous, request.cost)
+        warm = np.zeros(len(programme.q))
+        warm[: start.size] = start.ravel()
+        solver, left = self._solver, None if np.isinf(deadline) else deadline - time.perf_counter()
+        try:
+            found = solver.solve(programme, warm, left)
+        except KoopsieveError:
+            return None
+        kept: FloatArray = request.cost.within(found[: start.size].reshape(1, *start.shape), request.previous)[0]
+        return kept
+
+    def _simulated(self, request: Request, plans: FloatArray) -> Tried:
+        """Simulate plans together, and return the one that costs least."""
+        paths = simulated(self.problem.model, request.now.carried, request.now.disturbance, plans)
+        return _best(request, plans, self._read(paths), paths)
+
+    def _read(self, paths: FloatArray) -> FloatArray:
+        """Return the outputs (k, H, n) along paths (k, H + 1, size)."""
+        count, steps, size = paths.shape
+        return self.problem.model.read(paths[:, 1:].reshape(-1, size)).reshape(count, steps - 1, -1)
+
+    def _probes(self, request: Request, around: FloatArray) -> FloatArray:
+        """Return plans in which one input stays at some constant value: at its limits, and around where it is.
+
+        A programme sees no way out where an input has no slope, such as the square of an input that is zero.
+        """
+        plans = []
+        for j in self.problem.moved:
+            low, high = self._range(request.cost, int(j))
+            middle = np.clip(request.previous[j], low, high)
+            for level in (low, high, *np.clip(middle + PROBE_DISTANCES * (high - low), low, high)):
+                plans.append(around.copy())
+                plans[-1][:, j] = level
+        return request.cost.within(np.stack(plans), request.previous)
+
+    def _range(self, cost: Cost, j: int) -> tuple[float, float]:
+        """Return least and largest values of an input: its limits, or where the model is of use."""
+        known = self.problem.model.working_range()[:, len(self.problem.model.signals.state_names) + j]
+        low, high = cost.low[0, j], cost.high[0, j]
+        return float(low if np.isfinite(low) else known[0]), float(high if np.isfinite(high) else known[1])
+
+    @cached_property
+    def _solver(self) -> Solver:
+        return Solver(self.problem.pattern, self.problem.same_at_every_step, self.tolerance)
+
+
+def _aims(request: Request) -> tuple[FloatArray, FloatArray]:
+    return request.reference, request.previous
+
+
+def _between(start: FloatArray, target: FloatArray) -> FloatArray:
+    """Return plans on the way from one to another, the other one first."""
+    found: FloatArray = start + STEP_LENGTHS[:, None, None] * (target - start)
+    return found
+
+
+def _best(request: Request, plans: FloatArray, outputs: FloatArray, paths: FloatArray | None) -> Tried:
+    costs, each = request.cost.value(outputs, plans, *_aims(request))
+    best = int(np.argmin(costs))
+    path = None if paths is None else paths[best]
+    return Tried(plans[best], path, outputs[best], float(costs[best]), each[best])
