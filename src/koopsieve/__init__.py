@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         SpikeSlabPrior,
     )
     from koopsieve.regression import RegressionStatistics, compress
+    from koopsieve.reproduction import compare_methods, paper_methods
     from koopsieve.sieve import (
         GraphSieve,
         HorizonSieve,
@@ -69,6 +70,7 @@ _MODULES = {  # where each public name is defined
     "forms.path": "SievePath",
     "identify": "STLSQ Estimate HorizonLeastSquares LeastSquares SparseBayes SpikeSlab SpikeSlabPrior",
     "regression": "RegressionStatistics compress",
+    "reproduction": "compare_methods paper_methods",
     "sieve": "GraphSieve HorizonSieve SimulationSieve",
     "sieve.algorithm_2": "reduce",
     "sifting.pipeline": "sift",
@@ -117,10 +119,12 @@ __all__ = [
     "Transformer",
     "__version__",
     "calibrate",
+    "compare_methods",
     "compress",
     "embed_delays",
     "horizon_nmse",
     "nmse",
+    "paper_methods",
     "reduce",
     "sift",
     "stabilise",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import BoolArray, IndexArray
+from koopsieve._types import BoolArray, IndexArray, KoopsieveError
 from koopsieve.data.embedding import sample_name
+from koopsieve.sieve.algorithm_2 import Reduction
 from koopsieve.sifting.result import SieveResult
 
 OUTPUT, INPUT, OBSERVABLE = "output", "input", "observable"
@@ -39,6 +41,33 @@ class Dependencies:
 def dependencies(result: SieveResult) -> Dependencies:
     """Return the graph of the explanation at its threshold, inputs included."""
     return _with_circles(result) if result.model.carries_observables else _towards_outputs(result)
+
+
+def reduction_graph(reduction: Reduction, names: Sequence[str] | None = None) -> Dependencies:
+    """Return the graph of Algorithm 2, its strongly connected components as circles."""
+    count = len(reduction.adjacency)
+    named = tuple(f"φ{i + 1}" for i in range(count)) if names is None else tuple(map(str, names))
+    if len(named) != count:
+        raise KoopsieveError(
+            f"names must name every observable. Expected {count}, got {len(named)}. Pass estimate.targets."
+        )
+    kinds = tuple(OUTPUT if i in reduction.outputs else OBSERVABLE for i in range(count))
+    kept = set(reduction.retained.tolist())
+    retained = tuple(int(component[0]) in kept for component in reduction.components)
+    return Dependencies(named, kinds, reduction.components, reduction.condensation, retained)
+
+
+def condensation_graph(reduction: Reduction, names: Sequence[str] | None = None) -> Dependencies:
+    """Return the condensation G_C: one node per strongly connected component."""
+    graph = reduction_graph(reduction, names)
+    labels, kinds = [], []
+    for component in graph.components:
+        first = sorted(component, key=lambda i: (graph.kinds[i] != OUTPUT, i))[0]
+        more = f" and {len(component) - 1} more" if len(component) > 1 else ""
+        labels.append(f"{graph.names[first]}{more}")
+        kinds.append(graph.kinds[first])
+    alone = tuple(np.array([i]) for i in range(len(labels)))
+    return Dependencies(tuple(labels), tuple(kinds), alone, graph.links, graph.retained)
 
 
 def _with_circles(result: SieveResult) -> Dependencies:

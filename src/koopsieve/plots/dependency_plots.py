@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from koopsieve.plots.dependencies import INPUT, OUTPUT, dependencies
-from koopsieve.plots.figure import KEPT, REMOVED, as_text, figure_of, new_axes
+from koopsieve._types import FloatArray, require_kind
+from koopsieve.identify import Estimate
+from koopsieve.plots.dependencies import (
+    INPUT,
+    OUTPUT,
+    Dependencies,
+    condensation_graph,
+    dependencies,
+    reduction_graph,
+)
+from koopsieve.plots.figure import KEPT, REMOVED, as_text, figure_of, new_axes, tick_text
 from koopsieve.plots.layout import Layout, NodeBox, lay_out, shorten
+from koopsieve.sieve.algorithm_2 import Reduction
 from koopsieve.sifting.result import Sifted, result_of
 
 if TYPE_CHECKING:
@@ -18,36 +29,87 @@ _MAX_NAMES = 60  # beyond this names are too small to read
 _MAX_LETTERS = 18
 _UNITS_PER_INCH = 100.0
 _INPUT_FILL = "#fdf3e3"
+STRENGTHS = (1e-8, 1e-4, 1.0, 1e4, 1e8)  # ticks of the colours of |K|
+_DECADES = 1e-9, 1e9  # that the colours span
+_ZERO_COLOUR = "0.6"  # grey, as in the paper
 
 
-def plot_inclusion(given: Sifted, axes: Axes | None = None) -> Axes:
-    """Draw the inclusion probabilities of the explanation, regressors down and targets across.
+def plot_inclusion(given: Sifted | Estimate, axes: Axes | None = None, *, reduction: Reduction | None = None) -> Axes:
+    """Draw inclusion probabilities, regressors down and targets across.
 
-    They are those of the kept terms; where the graph decided what is kept, of all, with the kept names in bold.
+    Of a result they are those of the kept terms; where the graph decided what is kept, of all, with the kept names in
+    bold.
 
     Parameters
     ----------
-    given : SieveResult or fitted KoopmanSieve
+    given : Estimate, SieveResult or fitted KoopmanSieve
     axes : matplotlib axes, optional
         Left out, a new figure.
+    reduction : Reduction, optional
+        Of an estimate: the names it retains are in bold.
     """
-    result = result_of(given)
-    found, kept = result.explanation, set(result.retained_names)
+    found, kept = _inclusion(given, reduction)
     rows, columns = len(found.regressors), len(found.targets)
-    size = (3.4 + 0.22 * min(columns, _MAX_NAMES), 2.0 + 0.22 * min(rows, _MAX_NAMES))
-    ax = new_axes(*size) if axes is None else axes
+    ax = _matrix_axes(rows, columns) if axes is None else axes
     image = ax.imshow(found.inclusion, cmap="Blues", vmin=0, vmax=1, interpolation="nearest", aspect="auto")
     bar = figure_of(ax).colorbar(image, ax=ax, label="probability", ticks=[0, 0.5, 1], fraction=0.04, pad=0.02)
     bar.outline.set_linewidth(0.5)
+    _name_matrix(ax, found, kept)
+    return ax
+
+
+def plot_coefficients(estimate: Estimate, axes: Axes | None = None, *, names: bool = True) -> Axes:
+    """Draw |K̂| of an estimate as a heat map with logarithmic colours, as in the paper; grey means zero.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    axes : matplotlib axes, optional
+        Left out, a new figure.
+    names : bool
+        Write the names of regressors and targets beside the map.
+    """
+    require_kind("an Estimate", estimate, Estimate, "Identify one: SpikeSlab().identify(statistics).")
+    ax = _matrix_axes(*estimate.coef.shape) if axes is None else axes
+    image = draw_strengths(ax, estimate.coef)
+    bar = figure_of(ax).colorbar(image, ax=ax, extend="both", fraction=0.04, pad=0.02, label="|K|")
+    bar.set_ticks(STRENGTHS, labels=[tick_text(strength) for strength in STRENGTHS])
+    if names:
+        _name_matrix(ax, estimate, set())
+    return ax
+
+
+def draw_strengths(ax: Axes, coef: FloatArray) -> Any:
+    """Draw |K| with the colours that all heat maps share; returns the image."""
+    from matplotlib.colors import LogNorm
+
+    ax.set_facecolor(_ZERO_COLOUR)
+    size = np.ma.masked_equal(np.abs(coef), 0.0)
+    return ax.imshow(size, norm=LogNorm(*_DECADES), cmap="viridis", interpolation="nearest", aspect="auto")
+
+
+def _inclusion(given: Sifted | Estimate, reduction: Reduction | None) -> tuple[Estimate, set[str]]:
+    """Return the estimate to draw and the names to write in bold."""
+    if isinstance(given, Estimate):
+        return given, set() if reduction is None else {given.targets[i] for i in reduction.retained}
+    result = result_of(given)
+    return result.explanation, set(result.retained_names) if result.outcome.graph_decides else set()
+
+
+def _matrix_axes(rows: int, columns: int) -> Axes:
+    return new_axes(3.4 + 0.22 * min(columns, _MAX_NAMES), 2.0 + 0.22 * min(rows, _MAX_NAMES))
+
+
+def _name_matrix(ax: Axes, found: Estimate, kept: set[str]) -> None:
+    rows, columns = len(found.regressors), len(found.targets)
     if max(rows, columns) <= _MAX_NAMES:
         ax.set_xticks(np.arange(columns), _short(found.targets), fontsize=7.5)
         ax.tick_params(axis="x", rotation=90 if columns > 4 else 0)
         ax.set_yticks(np.arange(rows), _short(found.regressors), fontsize=7.5)
-        if result.outcome.graph_decides:
+        if kept:
             _make_bold(ax, kept, found.targets, found.regressors)
     ax.set_xlabel("driven, at the next step")
     ax.set_ylabel("driving, now")
-    return ax
 
 
 def _short(names: tuple[str, ...]) -> list[str]:
@@ -61,20 +123,42 @@ def _make_bold(ax: Axes, kept: set[str], targets: tuple[str, ...], regressors: t
             label.set_color("black" if name in kept else "0.45")
 
 
-def plot_graph(given: Sifted, axes: Axes | None = None) -> Axes:
+def plot_graph(given: Sifted | Reduction, names: Sequence[str] | None = None, axes: Axes | None = None) -> Axes:
     """Draw the graph of dependencies: arrows lead from what drives to what is driven, circles share a box.
 
-    It is the graph of the kept terms; where the graph decided what is kept, of all. Arrows that follow from others are
-    left out; with many terms those that no output depends on share one box. Inputs are tinted, outputs filled.
+    Of a result it is the graph of the kept terms; where the graph decided what is kept, of all. Arrows that follow from
+    others are left out; with many terms those that no output depends on share one box. Inputs are tinted, outputs
+    filled.
 
     Parameters
     ----------
-    given : SieveResult or fitted KoopmanSieve
+    given : Reduction, SieveResult or fitted KoopmanSieve
+    names : sequence of str, optional
+        Names of the observables of a reduction, such as `estimate.targets`; by default φ1, φ2, ….
     axes : matplotlib axes, optional
         Left out, a new figure.
     """
+    if isinstance(given, Reduction):
+        return _draw_layout(reduction_graph(given, names), given.threshold, axes)
     result = result_of(given)
-    layout = lay_out(dependencies(result))
+    return _draw_layout(dependencies(result), result.reduction.threshold, axes)
+
+
+def plot_condensation(reduction: Reduction, names: Sequence[str] | None = None, axes: Axes | None = None) -> Axes:
+    """Draw the condensation of the graph: one box per strongly connected component, named by one of its members.
+
+    Parameters
+    ----------
+    reduction : Reduction
+    names, axes
+        As for `plot_graph`.
+    """
+    require_kind("a Reduction", reduction, Reduction, "Make one with reduce(estimate.inclusion, outputs, threshold).")
+    return _draw_layout(condensation_graph(reduction, names), reduction.threshold, axes)
+
+
+def _draw_layout(graph: Dependencies, threshold: float, axes: Axes | None) -> Axes:
+    layout = lay_out(graph)
     size = max(4.5, layout.width / _UNITS_PER_INCH), max(1.8, layout.height / _UNITS_PER_INCH + 0.4)
     ax = new_axes(*size) if axes is None else axes
     ax.set_xlim(0, layout.width)
@@ -84,7 +168,7 @@ def plot_graph(given: Sifted, axes: Axes | None = None) -> Axes:
     _draw_edges(ax, layout)
     for box in layout.boxes:
         _draw_box(ax, box)
-    ax.set_title(f"what drives what, with a probability of {result.reduction.threshold:g} or more", fontsize=10)
+    ax.set_title(f"what drives what, with a probability of {threshold:g} or more", fontsize=10)
     return ax
 
 

@@ -1,5 +1,6 @@
-"""The paper's results section as code: simulated systems, Monte Carlo runs, tables and figures (Section 5)."""
+"""The paper's results section as code: method comparison, simulated systems, Monte Carlo runs, tables (Section 5)."""
 
+from koopsieve.reproduction.method_comparison import MethodComparison, compare_methods, paper_methods
 from koopsieve.reproduction.reproduce import reproduce
 
-__all__ = ["reproduce"]
+__all__ = ["MethodComparison", "compare_methods", "paper_methods", "reproduce"]

@@ -1,211 +1,202 @@
-"""One comparison, from trajectories to plain numbers: every method on the full and on the reduced dictionary.
+"""The paper's comparison on any data: every method on the full and on the reduced dictionary, over horizons.
 
-In come training and test data (measured, and true where the truth is known), a dictionary recipe and settings; out goes
-a `StudyComparison` of NMSE at one step and at horizons, condition numbers, sizes (paper, Section 5). Calls `sift`
-with the paper's sieve and nothing held out: there is nothing to choose.
+In come training and test data and a dictionary. Stage by stage as in the paper: statistics, inclusion by method IV,
+graph and reduction (Algorithm 2), refit of every method on what is left, NMSE at horizons and condition numbers
+(Section 5). Out goes a `MethodComparison`.
 """
 
 from __future__ import annotations
 
-import warnings
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveWarning
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError, require_kind, sorted_horizons
 from koopsieve.data import Trajectories
-from koopsieve.dictionary import Block, PeriodicSquaredExponential, SquaredExponential, States
+from koopsieve.data.delays import require_dataset
+from koopsieve.dictionary import Block, Dictionary
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.forms import LinearModel
-from koopsieve.identify import STLSQ, Estimate, Identifier, LeastSquares, SparseBayes, SpikeSlab, SpikeSlabPrior, Status
-from koopsieve.regression import RegressionStatistics
-from koopsieve.reproduction.study_settings import KernelSettings, MethodSettings
-from koopsieve.sieve import GraphSieve
-from koopsieve.sieve.algorithm_2 import reduce
-from koopsieve.sifting.pipeline import sift
-from koopsieve.sifting.result import SieveResult
+from koopsieve.identify import STLSQ, Estimate, Identifier, LeastSquares, SparseBayes, SpikeSlab
+from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.reproduction.table import FULL, REDUCED, StudyTable, write_text
+from koopsieve.sieve.algorithm_2 import Reduction, reduce
 
-SIEVE = "IV"
-FLAT_SIEVE = "IV*"
-FULL, REDUCED = "full", "reduced"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-
-def identifiers(methods: MethodSettings) -> dict[str, Identifier]:
-    """Return the methods I to IV."""
-    return {
-        "I": LeastSquares(relative_cutoff=methods.pseudo_inverse_cutoff),
-        "II": STLSQ(threshold=methods.stlsq_threshold),
-        "III": SparseBayes(),
-        SIEVE: spike_slab(methods),
-    }
+SIEVE, FLAT_SIEVE = "IV", "IV*"
+Errors = Mapping[str, FloatArray]
 
 
-def spike_slab(methods: MethodSettings, *, flat: bool = False) -> Identifier:
-    """Return method IV, by default or with the paper's own updates; `flat` is the paper's IV* (e = f = 1)."""
-    prior = SpikeSlabPrior(**asdict(methods.prior))
-    prior = prior.flat() if flat else prior
-    if methods.as_published:
-        return SpikeSlab.published(prior, relaxation=methods.relaxation, max_sweeps=methods.max_sweeps)
-    return SpikeSlab(prior=prior)
-
-
-def observables(kernels: Sequence[KernelSettings]) -> Block:
-    """Return the states and the blocks of kernels, with different letters for their centres."""
-    total: Block = States()
-    for kernel, letter in zip(kernels, "zpqrs", strict=False):
-        total = total + _block(kernel, letter)
-    return total
-
-
-def _block(kernel: KernelSettings, letter: str) -> Block:
-    if kernel.frequencies:
-        return PeriodicSquaredExponential(kernel.centers, kernel.coefficients, kernel.frequencies, label=letter)
-    return SquaredExponential(kernel.centers, kernel.coefficients, label=letter)
-
-
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """Trajectories as measured, and the same without the artificial noise (the same object where none was added)."""
-
-    measured: Trajectories
-    true: Trajectories
-
-
-@dataclass(frozen=True, eq=False)
-class StudyComparison:
-    """Results of a comparison as arrays; `numbers` holds those that are written to disk.
+def paper_methods(stlsq_threshold: float = 0.05, sieve: Identifier | None = None) -> dict[str, Identifier]:
+    """Return the paper's methods I to IV: pseudo-inverse, thresholded least squares, sparse Bayes, spike and slab.
 
     Parameters
     ----------
-    names : tuple of str
-        Of all observables.
-    sizes : mapping from threshold to int
-        Number of observables retained at each threshold.
-    retained : array of int
-        At the main threshold.
-    estimates : mapping from "full" and "reduced" to mapping from method to Estimate
-    numbers : dict
-        Sizes, names retained, errors, condition numbers.
+    stlsq_threshold : float
+        The paper's λ of method II, in the units of the coefficients.
+    sieve : Identifier, optional
+        Method IV; by default `SpikeSlab()`. `SpikeSlab.published(prior)` is the paper's Algorithm 1.
+    """
+    return {
+        "I": LeastSquares(),
+        "II": STLSQ(threshold=stlsq_threshold),
+        "III": SparseBayes(),
+        SIEVE: SpikeSlab() if sieve is None else sieve,
+    }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MethodComparison:
+    """Every method on the full and on the reduced dictionary; prints as a table.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        The full one.
     statistics : RegressionStatistics
         Of the training data.
+    reduction : Reduction
+        Which observables are left, and the graph that says so.
+    estimates, models : mapping from "full" and "reduced" to mapping from method to Estimate and LinearModel
+    horizons : tuple of int
+    errors : mapping like `estimates`, to mapping from output to array
+        NMSE on the test data at every horizon.
     """
 
-    names: tuple[str, ...]
-    sizes: Mapping[float, int]
-    retained: IndexArray
-    estimates: Mapping[str, Mapping[str, Estimate]]
-    numbers: Mapping[str, Any]
+    dictionary: Dictionary
     statistics: RegressionStatistics
+    reduction: Reduction
+    estimates: Mapping[str, Mapping[str, Estimate]]
+    models: Mapping[str, Mapping[str, LinearModel]]
+    horizons: tuple[int, ...]
+    errors: Mapping[str, Mapping[str, Errors]]
+
+    def errors_on(
+        self, data: Trajectories, horizons: Sequence[int], truth: Trajectories | None = None
+    ) -> dict[str, dict[str, Errors]]:
+        """Return the NMSE of every model on other data, as `errors`."""
+        return {
+            size: {name: horizon_nmse(model, data, horizons, truth=truth) for name, model in models.items()}
+            for size, models in self.models.items()
+        }
+
+    def table(self, output: str | None = None) -> StudyTable:
+        """Return the errors of one output, or their mean over outputs, and κ of Aᵀ and of K̂, one row per model."""
+        known = self.dictionary.signals.outputs
+        if output is not None and output not in known:
+            raise KoopsieveError(f"There is no output {output!r}. Outputs are {', '.join(known)}.")
+        rows = []
+        for size, models in self.models.items():
+            for name, model in models.items():
+                errors = self._errors(size, name, output)
+                kappa = model.condition_number, model.coef_condition_number
+                rows.append((size, len(model.A), name, *map(float, errors), *kappa))
+        of = output or (known[0] if len(known) == 1 else f"{len(known)} outputs, mean")
+        caption = f"NMSE of {of} h steps ahead on test data, and condition numbers"
+        header = ("dictionary", "size", "method", *(f"h = {h}" for h in self.horizons), "κ(Aᵀ)", "κ(K̂)")
+        return StudyTable("methods", caption, header, tuple(rows))
+
+    def _errors(self, size: str, method: str, output: str | None) -> FloatArray:
+        found = self.errors[size][method]
+        mean: FloatArray = found[output] if output else np.mean(list(found.values()), axis=0)
+        return mean
+
+    def to_csv(self, path: str | os.PathLike[str], output: str | None = None) -> None:
+        """Write the table as CSV with full precision, whole or not at all."""
+        write_text(Path(path), self.table(output).to_csv())
+
+    def to_latex(self, output: str | None = None) -> str:
+        """Return the table as LaTeX (package booktabs)."""
+        return self.table(output).to_latex()
+
+    def plot(self, output: str | None = None) -> Figure:
+        """Draw the errors against the horizon, full left and reduced right; save it with `figure.savefig(…)`."""
+        from koopsieve.reproduction.study_figures import draw_method_errors, styled
+
+        chosen = {size: {name: self._errors(size, name, output) for name in each} for size, each in self.errors.items()}
+        with styled():
+            return draw_method_errors(self.horizons, chosen, output or ", ".join(self.dictionary.signals.outputs))
+
+    def __repr__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
 
 
-def compare(
-    train: Sampled,
-    test: Sampled,
-    recipe: Block,
-    methods: MethodSettings,
+def compare_methods(
+    train: Trajectories,
+    test: Trajectories,
+    dictionary: Block | Dictionary,
     *,
-    horizons: Sequence[int],
-    seed: int,
-    flat: bool = False,
-) -> StudyComparison:
-    """Sift the dictionary by method IV, refit every method on what is left, and measure all of them.
+    horizons: Sequence[int] = (1, 5, 20),
+    threshold: float = 0.1,
+    methods: Mapping[str, Identifier] | None = None,
+    flat: bool = True,
+    truth: Trajectories | None = None,
+    seed: int = 0,
+) -> MethodComparison:
+    """Reduce a dictionary by the paper's method, refit every method on what is left, and compare all of them.
 
     Parameters
     ----------
-    train, test : Sampled
-        Predictions start from the measured states; errors are against the true ones.
-    recipe : Block
-        The dictionary to fit to the training data.
-    methods : MethodSettings
+    train, test : Trajectories
+        With delays embedded, where there are some (`embed_delays`).
+    dictionary : Block or Dictionary
+        A recipe to fit to the training data, or a fitted dictionary.
     horizons : sequence of int
-        Numbers of steps on the test data; may be empty.
+        Numbers of steps ahead on the test data.
+    threshold : float
+        The paper's ε.
+    methods : mapping from name to Identifier, optional
+        By default `paper_methods()`. The last one reduces the dictionary.
+    flat : bool
+        Also refit the reduced dictionary by the last method with a flat prior (the paper's IV*), if it has a prior.
+    truth : Trajectories, optional
+        The test data without noise, to compare with.
     seed : int
         Of the dictionary's k-means.
-    flat : bool
-        Also refit the reduced dictionary by IV with a flat prior (the paper's IV*).
+
+    Returns
+    -------
+    MethodComparison
+
+    Raises
+    ------
+    KoopsieveError
+        If data, dictionary and horizons do not fit together.
     """
-    known = identifiers(methods)
-    with warnings.catch_warnings():  # how many targets have not settled is counted below, for every run
-        warnings.filterwarnings("ignore", "Algorithm 1 settled", KoopsieveWarning)
-        result = sift(
-            train.measured,
-            recipe,
-            form=LinearModel.form,
-            sieve=GraphSieve(known[SIEVE], methods.threshold),
-            horizons=horizons or (1,),
-            validation=0,
-            test=test.measured,
-            truth=test.true,
-            refits={SIEVE: known[SIEVE]},
-            stable=False,
-            threshold=methods.threshold,
-            compare=known,
-            seed=seed,
-        )
-        fits = _fits(result, methods, flat)
-    inclusion, outputs = result.explanation.inclusion, result.dictionary.outputs
-    sizes = {t: len(reduce(inclusion, outputs, t).retained) for t in methods.thresholds}
-    numbers = {
-        "full_size": result.dictionary.size,
-        "sizes": {f"{threshold:g}": size for threshold, size in sizes.items()},
-        "retained": list(result.retained_names),
-        "unsettled": sum(status is Status.MAX_SWEEPS for status in result.explanation.status),
-        "diverged": sum(status is Status.DIVERGED for status in result.explanation.status),
-        **_measure(fits, train, test, horizons),
+    require_dataset(train)
+    require_kind(
+        "a dictionary", dictionary, (Block, Dictionary), "Use a recipe such as States() + Monomials(degree=2)."
+    )
+    known = paper_methods() if methods is None else dict(methods)
+    if not known:
+        raise KoopsieveError("methods is empty. Expected at least one, the last of which reduces the dictionary.")
+    phi = dictionary.fit(train, seed=seed) if isinstance(dictionary, Block) else dictionary
+    statistics = compress(train, phi)
+    full = {name: method.identify(statistics) for name, method in known.items()}
+    sieve = list(known)[-1]
+    reduction = reduce(full[sieve].inclusion, phi.outputs, threshold)
+    kept, smaller = statistics.select(reduction.retained), phi.select(reduction.retained)
+    refits = {**known, **(_with_flat_prior(sieve, known[sieve]) if flat else {})}
+    estimates = {FULL: full, REDUCED: {name: method.identify(kept) for name, method in refits.items()}}
+    models = {
+        size: {name: LinearModel.from_estimate(each, fitted) for name, each in estimates[size].items()}
+        for size, fitted in ((FULL, phi), (REDUCED, smaller))
     }
-    estimates = {size: {name: estimate for name, (estimate, _) in found.items()} for size, found in fits.items()}
-    return StudyComparison(result.dictionary.names, sizes, result.retained, estimates, numbers, result.statistics)
+    steps = sorted_horizons(horizons)
+    found = MethodComparison(phi, statistics, reduction, estimates, models, steps, {})
+    return replace(found, errors=found.errors_on(test, steps, truth) if steps else {})
 
 
-Fits = Mapping[str, Mapping[str, tuple[Estimate, LinearModel]]]
-
-
-def _fits(result: SieveResult, methods: MethodSettings, flat: bool) -> Fits:
-    """Return every method's estimate and model, on the full and on the reduced dictionary."""
-    found: dict[str, dict[str, Estimate]] = {
-        FULL: {name: both.full.estimate for name, both in result.comparison.items()},
-        REDUCED: {name: both.reduced.estimate for name, both in result.comparison.items()},
-    }
-    if flat:
-        kept = result.statistics.select(result.retained)
-        found[REDUCED][FLAT_SIEVE] = spike_slab(methods, flat=True).identify(kept)
-    dictionaries = {FULL: result.dictionary, REDUCED: result.dictionary.select(result.retained)}
-    return {
-        size: {
-            name: (estimate, LinearModel.from_estimate(estimate, dictionaries[size]))
-            for name, estimate in estimates.items()
-        }
-        for size, estimates in found.items()
-    }
-
-
-def _measure(fits: Fits, train: Sampled, test: Sampled, horizons: Sequence[int]) -> dict[str, Any]:
-    one_step: dict[str, Any] = {}
-    long_term: dict[str, Any] = {}
-    conditioning: dict[str, Any] = {}
-    whole: dict[str, Any] = {}
-    for size, found in fits.items():
-        models = {name: model for name, (_, model) in found.items()}
-        one_step[size] = {name: _one_step(model, train, test) for name, model in models.items()}
-        conditioning[size] = {name: model.condition_number for name, model in models.items()}
-        whole[size] = {name: model.coef_condition_number for name, model in models.items()}
-        if horizons:
-            long_term[size] = {name: _per_state(model, test, horizons) for name, model in models.items()}
-    return {
-        "one_step": one_step,
-        "long_term": long_term,
-        "condition_number": conditioning,
-        "coef_condition_number": whole,
-    }
-
-
-def _one_step(model: LinearModel, train: Sampled, test: Sampled) -> dict[str, dict[str, float]]:
-    return {
-        part: {state: values[0] for state, values in _per_state(model, sampled, [1]).items()}
-        for part, sampled in (("train", train), ("test", test))
-    }
-
-
-def _per_state(model: LinearModel, sampled: Sampled, horizons: Sequence[int]) -> dict[str, list[float]]:
-    errors: Mapping[str, FloatArray] = horizon_nmse(model, sampled.measured, horizons, truth=sampled.true)
-    return {state: [float(value) for value in values] for state, values in errors.items()}
+def _with_flat_prior(name: str, method: Any) -> dict[str, Identifier]:
+    """Return the method with e = f = 1, under its name with a star; nothing if it has no prior."""
+    prior = getattr(method, "prior", None)
+    return {} if prior is None else {f"{name}*": replace(method, prior=prior.flat())}

@@ -1,27 +1,81 @@
-"""One run of each study: a simulated system under measurement noise (paper, 5.1 and 5.2), and the circuit (5.3)."""
+"""One run of each study: a simulated system under measurement noise (paper, 5.1 and 5.2), and the circuit (5.3).
+
+Settings become a dictionary and methods, data become a `MethodComparison`, and that becomes the plain numbers that are
+written to disk.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveWarning
+from koopsieve._types import KoopsieveWarning
 from koopsieve.data import Trajectories, embed_delays
+from koopsieve.dictionary import Block, PeriodicSquaredExponential, SquaredExponential, States
 from koopsieve.evaluate import add_noise
-from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Status, UpdateOrder
-from koopsieve.reproduction.method_comparison import Sampled, StudyComparison, compare, observables
+from koopsieve.identify import (
+    STLSQ,
+    Identifier,
+    LeastSquares,
+    SparseBayes,
+    SpikeSlab,
+    SpikeSlabPrior,
+    Status,
+    UpdateOrder,
+)
+from koopsieve.reproduction.method_comparison import SIEVE, Errors, MethodComparison, compare_methods
 from koopsieve.reproduction.records import Records
-from koopsieve.reproduction.study_settings import SYSTEMS, CircuitStudy, NoiseStudy
+from koopsieve.reproduction.study_settings import SYSTEMS, CircuitStudy, KernelSettings, MethodSettings, NoiseStudy
+from koopsieve.reproduction.table import FULL
 from koopsieve.sieve.algorithm_2 import reduce
 from koopsieve.systems import HERON, HERON_QUADRATIC, lorenz, random_thrust, surface_vehicle
 
 _VEHICLES = {"heron": HERON, "heron-quadratic": HERON_QUADRATIC}
 DAMPINGS = (0.02, 0.1, 0.3, 0.5, 0.9)  # the paper's p_d, which it does not print
 _LEAD = 50  # samples until a vehicle started at rest has forgotten it
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Trajectories as measured, and the same without the artificial noise (the same object where none was added)."""
+
+    measured: Trajectories
+    true: Trajectories
+
+
+def identifiers(methods: MethodSettings) -> dict[str, Identifier]:
+    """Return the methods I to IV, the last by default or with the paper's own updates."""
+    return {
+        "I": LeastSquares(relative_cutoff=methods.pseudo_inverse_cutoff),
+        "II": STLSQ(threshold=methods.stlsq_threshold),
+        "III": SparseBayes(),
+        SIEVE: _spike_slab(methods),
+    }
+
+
+def _spike_slab(methods: MethodSettings) -> Identifier:
+    prior = SpikeSlabPrior(**asdict(methods.prior))
+    if methods.as_published:
+        return SpikeSlab.published(prior, relaxation=methods.relaxation, max_sweeps=methods.max_sweeps)
+    return SpikeSlab(prior=prior)
+
+
+def observables(kernels: Sequence[KernelSettings]) -> Block:
+    """Return the states and the blocks of kernels, with different letters for their centres."""
+    total: Block = States()
+    for kernel, letter in zip(kernels, "zpqrs", strict=False):
+        total = total + _block(kernel, letter)
+    return total
+
+
+def _block(kernel: KernelSettings, letter: str) -> Block:
+    if kernel.frequencies:
+        return PeriodicSquaredExponential(kernel.centers, kernel.coefficients, kernel.frequencies, label=letter)
+    return SquaredExponential(kernel.centers, kernel.coefficients, label=letter)
 
 
 def run_once(study: NoiseStudy, snr_db: float, run: int, seed: int) -> dict[str, Any]:
@@ -42,15 +96,67 @@ def run_once(study: NoiseStudy, snr_db: float, run: int, seed: int) -> dict[str,
     test = _sample(study, study.data["test_seconds"], snr_db, entropy[2], entropy[3])
     if not study.data["noisy_test"]:
         test = Sampled(test.true, test.true)
-    found = compare(
-        train,
-        test,
-        observables(study.kernels),
-        study.methods,
-        horizons=study.horizons if snr_db == study.horizon_snr_db else (),
-        seed=int(entropy[4].generate_state(1)[0]),
-    )
-    return {"system": study.system, "snr_db": snr_db, "run": run, "seed": seed, **found.numbers}
+    horizons = study.horizons if snr_db == study.horizon_snr_db else ()
+    found = _compared(study, train, test, horizons, flat=False, seed=int(entropy[4].generate_state(1)[0]))
+    numbers = _numbers(found, study.methods, train, test)
+    return {"system": study.system, "snr_db": snr_db, "run": run, "seed": seed, **numbers}
+
+
+def _compared(
+    study: NoiseStudy | CircuitStudy, train: Sampled, test: Sampled, horizons: Sequence[int], *, flat: bool, seed: int
+) -> MethodComparison:
+    with warnings.catch_warnings():  # how many targets have not settled is among the numbers of every run
+        warnings.filterwarnings("ignore", "Algorithm 1 settled", KoopsieveWarning)
+        return compare_methods(
+            train.measured,
+            test.measured,
+            observables(study.kernels),
+            horizons=horizons,
+            threshold=study.methods.threshold,
+            methods=identifiers(study.methods),
+            flat=flat,
+            truth=test.true,
+            seed=seed,
+        )
+
+
+def _numbers(found: MethodComparison, methods: MethodSettings, train: Sampled, test: Sampled) -> dict[str, Any]:
+    """Return sizes, names retained, errors and condition numbers."""
+    one_step = {
+        part: found.errors_on(sampled.measured, [1], sampled.true)
+        for part, sampled in (("train", train), ("test", test))
+    }
+    sieve, outputs = found.estimates[FULL][SIEVE], found.dictionary.outputs
+    models = found.models
+    return {
+        "full_size": found.dictionary.size,
+        "sizes": {f"{t:g}": len(reduce(sieve.inclusion, outputs, t).retained) for t in methods.thresholds},
+        "retained": [found.dictionary.names[i] for i in found.reduction.retained],
+        "unsettled": sieve.status.count(Status.MAX_SWEEPS),
+        "diverged": sieve.status.count(Status.DIVERGED),
+        "one_step": {
+            size: {
+                name: {
+                    part: {state: float(e[0]) for state, e in one_step[part][size][name].items()} for part in one_step
+                }
+                for name in each
+            }
+            for size, each in models.items()
+        },
+        "long_term": {
+            size: {name: _plain(errors) for name, errors in each.items()} for size, each in found.errors.items()
+        },
+        "condition_number": {
+            s: {name: model.condition_number for name, model in each.items()} for s, each in models.items()
+        },
+        "coef_condition_number": {
+            size: {name: model.coef_condition_number for name, model in each.items()} for size, each in models.items()
+        },
+    }
+
+
+def _plain(errors: Errors) -> dict[str, list[float]]:
+    return {state: [float(value) for value in values] for state, values in errors.items()}
 
 
 def run_seed(system: str, snr_db: float, run: int, seed: int) -> np.random.SeedSequence:
@@ -90,47 +196,33 @@ def simulate(data: Mapping[str, Any], seconds: float, entropy: np.random.SeedSeq
 
 def run_circuit(study: CircuitStudy, records: Records, seed: int) -> dict[str, Any]:
     """Compare all methods on the records; the numbers, and the coefficient matrices for the heat maps."""
-    found = compare(
-        Sampled(records.train, records.train),
-        Sampled(records.test, records.test),
-        observables(study.kernels),
-        study.methods,
-        horizons=study.horizons,
-        seed=seed,
-        flat=True,
-    )
-    readings = _readings(study, found) if study.methods.as_published else {}
+    train, test = Sampled(records.train, records.train), Sampled(records.test, records.test)
+    found = _compared(study, train, test, study.horizons, flat=True, seed=seed)
     return {
         "system": study.system,
         "source": records.source,
-        **found.numbers,
-        "readings": readings,
-        "coef": _coefficients(found),
+        **_numbers(found, study.methods, train, test),
+        "readings": _readings(study, found) if study.methods.as_published else {},
+        "coef": {
+            size: {method: estimate.coef.tolist() for method, estimate in each.items()}
+            for size, each in found.estimates.items()
+        },
     }
 
 
-def _readings(study: CircuitStudy, found: StudyComparison) -> dict[str, dict[str, dict[str, int]]]:
+def _readings(study: CircuitStudy, found: MethodComparison) -> dict[str, dict[str, dict[str, int]]]:
     """Return what each reading of Algorithm 1 keeps at several dampings, and how many targets settled."""
-    sizes: dict[str, dict[str, dict[str, int]]] = {}
-    prior, outputs = SpikeSlabPrior(**asdict(study.methods.prior)), found.statistics.outputs
-    for order in UpdateOrder:
-        sizes[order.name] = {}
-        for relaxation in DAMPINGS:
-            method = SpikeSlab.published(prior, relaxation=relaxation, max_sweeps=study.methods.max_sweeps, order=order)
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Algorithm 1 settled", KoopsieveWarning)
-                estimate = method.identify(found.statistics)
-            kept = len(reduce(estimate.inclusion, outputs, study.methods.threshold).retained)
-            settled = estimate.status.count(Status.SETTLED)
-            sizes[order.name][f"{relaxation:g}"] = {"kept": kept, "settled": settled}
-    return sizes
-
-
-def _coefficients(found: StudyComparison) -> dict[str, dict[str, list[list[float]]]]:
-    def rows(coef: FloatArray) -> list[list[float]]:
-        return [[float(value) for value in row] for row in coef]
-
     return {
-        size: {method: rows(estimate.coef) for method, estimate in estimates.items()}
-        for size, estimates in found.estimates.items()
+        order.name: {f"{relaxation:g}": _kept(study.methods, found, order, relaxation) for relaxation in DAMPINGS}
+        for order in UpdateOrder
     }
+
+
+def _kept(methods: MethodSettings, found: MethodComparison, order: UpdateOrder, relaxation: float) -> dict[str, int]:
+    prior = SpikeSlabPrior(**asdict(methods.prior))
+    method = SpikeSlab.published(prior, relaxation=relaxation, max_sweeps=methods.max_sweeps, order=order)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Algorithm 1 settled", KoopsieveWarning)
+        estimate = method.identify(found.statistics)
+    kept = len(reduce(estimate.inclusion, found.dictionary.outputs, methods.threshold).retained)
+    return {"kept": kept, "settled": estimate.status.count(Status.SETTLED)}

@@ -17,7 +17,6 @@ import typer
 from koopsieve.execution import Progress
 from koopsieve.execution.progress import bar
 from koopsieve.identify import SpikeSlabPrior
-from koopsieve.reproduction.method_comparison import FULL, REDUCED
 from koopsieve.reproduction.monte_carlo import RunTask, run_tasks
 from koopsieve.reproduction.records import load_records
 from koopsieve.reproduction.runs import run_circuit, run_once
@@ -31,7 +30,8 @@ from koopsieve.reproduction.study_settings import (
     noise_study,
 )
 from koopsieve.reproduction.study_summary import summarise_circuit, summarise_noise_study
-from koopsieve.reproduction.study_tables import StudyTable, source_in_title, write_tables
+from koopsieve.reproduction.study_tables import source_in_title
+from koopsieve.reproduction.table import FULL, REDUCED, StudyTable, write_tables
 
 
 def noise_variants(system: str) -> dict[str, NoiseStudy]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,21 @@ import numpy as np
 
 from koopsieve._json import json_number
 from koopsieve._types import FloatArray
-from koopsieve.plots.figure import METHODS, log_axis, style_of, tick_text
-from koopsieve.reproduction.figure_style import close_above, curve, legend_above, name_panels, panels, save, styled
-from koopsieve.reproduction.method_comparison import FULL, REDUCED
+from koopsieve.plots.dependency_plots import STRENGTHS, draw_strengths
+from koopsieve.plots.figure import (
+    DIVERGED,
+    METHODS,
+    draw_errors,
+    legend_mark,
+    log_axis,
+    marks_of,
+    new_figure,
+    save_figure,
+    style_of,
+    tick_text,
+)
 from koopsieve.reproduction.study_tables import source_in_title
+from koopsieve.reproduction.table import FULL, REDUCED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,9 +37,74 @@ _SNR = "signal-to-noise ratio (dB)"
 _NO_CEILING = float("inf")
 _ONE_STEP_TOP, _HORIZON_TOP, _KAPPA_TOP = 100.0, 100.0, 1e30  # what lies above is marked on the upper edge
 _CIRCUIT_TOP = 1e3  # errors of the circuit above are marked on the upper edge
-_STRENGTHS = (1e-8, 1e-4, 1.0, 1e4, 1e8)  # ticks of the colours
-_ZERO_COLOUR = "0.6"  # grey, as in the paper
-_MIN_DECADE, _MAX_DECADE = -9.0, 9.0  # decades of |K| that the colours span
+_STYLE: Any = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.grid": True,
+    "grid.color": "0.88",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "svg.hashsalt": "koopsieve",
+    "svg.fonttype": "none",
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw and save in the style of this module, leaving the user's own settings alone."""
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE):
+        yield
+
+
+def panels(rows: int, columns: int, width: float, height: float, **sharing: Any) -> tuple[Figure, Any]:
+    """Return a figure and its array of axes."""
+    figure = new_figure(width, height)
+    return figure, figure.subplots(rows, columns, squeeze=False, **sharing)
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write the figure as PNG and SVG; the same figure gives the same bytes."""
+    for kind in ("png", "svg"):
+        save_figure(figure.axes[0], folder / f"{name}.{kind}", dpi=160)
+
+
+def curve(axes: Axes, x: Sequence[float], mean: FloatArray, half: FloatArray, ceiling: float, **style: Any) -> None:
+    """Draw means with their interval; what diverged or lies above `ceiling` is a mark at the upper edge."""
+    draw_errors(axes, x, mean, ceiling=ceiling, **style)
+    seen = np.isfinite(mean) & (mean < ceiling)
+    half = np.where(seen & np.isfinite(half) & (half < mean), half, np.nan)
+    axes.fill_between(np.asarray(x, float), mean - half, mean + half, color=style["color"], alpha=0.15, linewidth=0)
+
+
+def close_above(axes: Iterable[Axes], ceiling: float) -> None:
+    """End the axes at `ceiling` if some curve left a mark there."""
+    drawn = list(axes)
+    if any(marks_of(each, DIVERGED) for each in drawn):
+        for each in drawn:
+            each.set_ylim(top=ceiling)
+
+
+def name_panels(axes: Sequence[Axes]) -> None:
+    """Put (a), (b), … before the titles."""
+    for letter, each in zip("abcdefghij", axes, strict=False):
+        title = each.get_title()
+        each.set_title("")
+        each.set_title(f"({letter}) {title}", loc="left")
+
+
+def legend_above(figure: Figure, axes: Axes, **options: Any) -> None:
+    """Put one legend above all panels; it explains the marks, if there are any."""
+    handles, labels = axes.get_legend_handles_labels()
+    marked = any(marks_of(each, DIVERGED) for each in figure.axes)
+    extra = [(legend_mark("^"), "diverged, or beyond this edge")] if marked else []
+    handles, labels = [*handles, *(mark for mark, _ in extra)], [*labels, *(words for _, words in extra)]
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), **options)
 
 
 def draw_noise_study(summary: Summary, folder: Path) -> None:
@@ -79,18 +156,33 @@ def draw_one_step(summary: Summary) -> Figure:
 
 def draw_horizons(summary: Summary) -> Figure:
     """Draw errors against the prediction horizon, full left and reduced right."""
+    title = f", {summary['horizon_snr_db']:g} dB"
+    return draw_method_errors(
+        summary["horizons"], summary["long_term"], summary["state"], summary["long_term_ci95"], title
+    )
+
+
+def draw_method_errors(
+    horizons: Sequence[int],
+    errors: Mapping[str, Mapping[str, Any]],
+    output: str,
+    half: Mapping[str, Mapping[str, Any]] | None = None,
+    title: str = "",
+) -> Figure:
+    """Draw every method's errors against the horizon, full left and reduced right, with intervals if given."""
     figure, axes = panels(1, 2, 6.8, 2.9, sharey=True)
     for one, size in zip(axes[0], (FULL, REDUCED), strict=True):
-        values, half = (summary[key][size] for key in ("long_term", "long_term_ci95"))
-        if all(values.values()):
-            _methods(one, summary["horizons"], values, half, lambda entry: entry, ceiling=_HORIZON_TOP)
-        log_axis(one, "x", summary["horizons"])
+        values = errors[size]
+        widths = {name: [np.nan] * len(horizons) for name in values} if half is None else half[size]
+        if all(len(each) for each in values.values()):
+            _methods(one, horizons, values, widths, lambda entry: entry, ceiling=_HORIZON_TOP)
+        log_axis(one, "x", horizons)
         one.margins(x=0.12)  # marks of several methods lie side by side
         one.axhline(1.0, color="0.4", linewidth=0.8)
-        one.set(title=f"{size} dictionary, {summary['horizon_snr_db']:g} dB", xlabel="prediction horizon (samples)")
-    axes[0, 0].set_ylabel(f"NMSE of {summary['state']}, test data")
+        one.set(title=f"{size} dictionary{title}", xlabel="prediction horizon (samples)")
+    axes[0, 0].set_ylabel(f"NMSE of {output}, test data")
     close_above(axes[0], _HORIZON_TOP)
-    legend_above(figure, axes[0, 0])
+    legend_above(figure, axes[0, 1])
     name_panels(axes[0])
     return figure
 
@@ -137,25 +229,17 @@ def draw_circuit(summary: Summary, coefficients: Mapping[str, Any], folder: Path
 
 def draw_heat_maps(summary: Summary, coefficients: Mapping[str, Any], size: str) -> Figure:
     """Draw |K| of every method: rows are regressors (the last is the input), columns targets, grey means zero."""
-    from matplotlib.colors import LogNorm
-
     figure, axes = panels(1, len(coefficients), 1.75 * len(coefficients) + 0.9, 2.6, sharey=True)
     for one, (method, rows) in zip(axes[0], coefficients.items(), strict=True):
         K = np.abs([[json_number(value) for value in row] for row in rows])
-        image = one.imshow(
-            np.ma.masked_equal(K, 0.0),
-            norm=LogNorm(10**_MIN_DECADE, 10**_MAX_DECADE),
-            cmap="viridis",
-            interpolation="nearest",
-            aspect="auto",
-            extent=(0.5, K.shape[1] + 0.5, K.shape[0] + 0.5, 0.5),
-        )
-        one.set(title=method, facecolor=_ZERO_COLOUR, xlabel="target")
+        image = draw_strengths(one, K)
+        image.set_extent((0.5, K.shape[1] + 0.5, K.shape[0] + 0.5, 0.5))
+        one.set(title=method, xlabel="target")
         one.grid(visible=False)
         _whole_numbers(one, K.shape)
     axes[0, 0].set_ylabel("regressor (last: input)")
     bar = figure.colorbar(image, ax=axes, extend="both")
-    bar.set_ticks(_STRENGTHS, labels=[tick_text(strength) for strength in _STRENGTHS])
+    bar.set_ticks(STRENGTHS, labels=[tick_text(strength) for strength in STRENGTHS])
     bar.set_label("|K|")
     figure.suptitle(f"{summary['title']}: {size} dictionary\n{source_in_title(summary['source'])}", fontsize=9)
     return figure

@@ -1,65 +1,13 @@
-"""Tables of a summary as CSV and Markdown, the paper's number beside ours where the paper prints one."""
+"""Tables of a summary, the paper's number beside ours where the paper prints one."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from koopsieve._written import written_whole
-from koopsieve.reproduction.method_comparison import FULL, REDUCED
+from koopsieve.reproduction.table import FULL, REDUCED, StudyTable
 
 Summary = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class StudyTable:
-    """A named table of text and numbers; `caption` says what it shows and from which data."""
-
-    name: str
-    caption: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-
-    def to_csv(self) -> str:
-        """Return the table with full precision."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["# " + self.caption])
-        writer.writerow(self.header)
-        writer.writerows([["" if cell is None else cell for cell in row] for row in self.rows])
-        return stream.getvalue()
-
-    def to_markdown(self) -> str:
-        """Return the table with three significant digits."""
-        lines = [f"**{self.caption}**", "", "| " + " | ".join(self.header) + " |"]
-        lines.append("|" + "---|" * len(self.header))
-        lines += ["| " + " | ".join(map(shown, row)) + " |" for row in self.rows]
-        return "\n".join(lines) + "\n"
-
-
-def shown(cell: Any) -> str:
-    """Return a number with three significant digits, other things as they are, nothing as a dash."""
-    if cell is None:
-        return "–"
-    if isinstance(cell, float):
-        return f"{cell:.3g}"
-    return str(cell).replace("|", "\\|")
-
-
-def write_tables(tables: Sequence[StudyTable], folder: Path) -> None:
-    """Write every table as CSV, and all of them together as tables.md."""
-    for table in tables:
-        _write(folder / f"{table.name}.csv", table.to_csv())
-    _write(folder / "tables.md", "\n".join(table.to_markdown() for table in tables))
-
-
-def _write(path: Path, text: str) -> None:
-    with written_whole(path) as stream:
-        stream.write(text.encode())
 
 
 def noise_study_tables(summary: Summary) -> list[StudyTable]:

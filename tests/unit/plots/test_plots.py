@@ -46,7 +46,7 @@ PLOTS += [plot_simulation]
 @pytest.mark.parametrize("plot", PLOTS)
 def test_a_plot_returns_the_axes_it_drew_on(any_result, plot, tmp_path):
     axes = new_axes()
-    assert plot(any_result, axes) is axes
+    assert plot(any_result, axes=axes) is axes
     own = plot(any_result)
     assert own.has_data() or plot is plot_graph
     save_figure(own, tmp_path / "figure.png", dpi=40)
