@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from koopsieve.evaluate import horizon_nmse, nmse
     from koopsieve.forms import (
         BilinearModel,
+        HiddenModel,
+        HiddenSieve,
         LinearModel,
         Model,
         Prediction,
@@ -65,7 +67,7 @@ _MODULES = {  # where each public name is defined
     "SquaredExponential States Terms Transformer",
     "estimator": "KoopmanSieve",
     "evaluate": "horizon_nmse nmse",
-    "forms": "BilinearModel LinearModel Model Prediction ReprojectedModel",
+    "forms": "BilinearModel HiddenModel HiddenSieve LinearModel Model Prediction ReprojectedModel",
     "forms.linear.stability": "stabilise",
     "forms.path": "SievePath",
     "identify": "STLSQ Estimate HorizonLeastSquares LeastSquares SparseBayes SpikeSlab SpikeSlabPrior",
@@ -89,6 +91,8 @@ __all__ = [
     "Fourier",
     "Function",
     "GraphSieve",
+    "HiddenModel",
+    "HiddenSieve",
     "HorizonLeastSquares",
     "HorizonSieve",
     "Inputs",

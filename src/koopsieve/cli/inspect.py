@@ -114,7 +114,7 @@ def _show(model: Model) -> None:
 def _terms(model: Model) -> Table:
     table = Table(title="Terms", caption="how strongly each acts on the outputs one step ahead")
     table.add_column("name", overflow="fold")
-    for output in model.output_names:
+    for output in model.driven_names:
         table.add_column(escape(f"→ {output}"), justify="right")
     terms = model.output_terms()
     for name, row in zip(terms.names, terms.coef, strict=True):

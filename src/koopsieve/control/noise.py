@@ -75,10 +75,18 @@ def noise_of(model: Model, statistics: RegressionStatistics) -> Noise:
     process = {name: (1 - shared[i]) * outputs[i] for i, name in enumerate(model.signals.outputs)}
     others = float(np.mean(1 - shared))
     copies = set(model.signals.state_names[len(model.signals.outputs) :])
-    carried = [
-        0.0 if name in copies else process.get(name, others * variance.get(name, 0.0)) for name in model.carried_names
-    ]
+    known = {name: others * value for name, value in variance.items()} | dict.fromkeys(copies, 0.0) | process
+    entering = _through_start(model, np.array(list(process.values())))
+    carried = [known.get(name, entering[i]) for i, name in enumerate(model.carried_names)]
     return Noise(np.array(carried), np.maximum(0.5 * shared * outputs, np.finfo(float).tiny))
+
+
+def _through_start(model: Model, process: FloatArray) -> FloatArray:
+    """Return the variances that noise of the newest outputs gives to what is carried: those of a hidden state."""
+    middle = model.working_range().mean(axis=0)[: len(model.signals.state_names)]
+    slopes = model.start_slopes(middle[None])[0][:, : len(process)]
+    found: FloatArray = slopes**2 @ process
+    return found
 
 
 def _variances(statistics: RegressionStatistics, outputs: tuple[str, ...]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The equations of one step as people read them: text with numbers, and LaTeX.
 
-Samples of signals go by their names; other observables that a model carries are φ with their number, and what they are
-at the start stands below.
+Samples of signals and hidden states go by their names; other observables that a model carries are φ with their number,
+and what they are at the start stands below.
 """
 
 from __future__ import annotations
@@ -112,7 +112,9 @@ def _lines(model: Model, notation: _Notation, equals: str, short: bool) -> list[
 
     def shown(names: Sequence[str], later: int = 0) -> list[str]:
         return [
-            notation.sample(*known[name], name, later) if name in known else notation.observable(i + 1, later)
+            notation.observable(i + 1, later)
+            if name not in known and model.carries_observables
+            else notation.sample(*known.get(name, (name, 0)), name, later)
             for i, name in enumerate(names)
         ]
 

@@ -6,6 +6,9 @@
 from koopsieve.forms.bilinear.form import BilinearForm
 from koopsieve.forms.bilinear.model import BilinearModel
 from koopsieve.forms.form import Candidates, Form, Outcome
+from koopsieve.forms.hidden.form import HiddenForm
+from koopsieve.forms.hidden.model import HiddenModel
+from koopsieve.forms.hidden.sieve import HiddenSieve
 from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
 from koopsieve.forms.linear.form import LinearForm
 from koopsieve.forms.linear.model import LinearModel
@@ -15,7 +18,7 @@ from koopsieve.forms.reprojected.form import ReprojectedForm
 from koopsieve.forms.reprojected.model import ReprojectedModel
 from koopsieve.forms.task import Task
 
-FORMS: dict[str, Form] = {form.name: form for form in (LinearForm(), BilinearForm(), ReprojectedForm())}
+FORMS: dict[str, Form] = {form.name: form for form in (LinearForm(), BilinearForm(), ReprojectedForm(), HiddenForm())}
 
 __all__ = [
     "FORMS",
@@ -23,6 +26,9 @@ __all__ = [
     "BilinearModel",
     "Candidates",
     "Form",
+    "HiddenForm",
+    "HiddenModel",
+    "HiddenSieve",
     "LinearForm",
     "LinearModel",
     "Linearisation",

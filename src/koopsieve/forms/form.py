@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from koopsieve._display import Facts, Shown
-from koopsieve.dictionary import Dictionary
+from koopsieve.dictionary import Block, Dictionary
 from koopsieve.forms.model import Model
 from koopsieve.forms.path import PathPoint, SievePath
 from koopsieve.forms.task import Task
@@ -35,6 +35,8 @@ class Form(ABC):
     needs_inputs: ClassVar[bool] = False
     uses_input_terms: ClassVar[bool] = False  # whether candidates may be functions of the inputs too
     linear_in_delays: ClassVar[bool] = False  # whether the delays that suit a plain linear model suit it
+    recipe: ClassVar[Block | None] = None  # its dictionary, where it takes no other
+    in_auto: ClassVar[bool] = True  # whether it is searched where no form is asked for
 
     @property
     def name(self) -> str:
@@ -133,6 +135,8 @@ class Outcome(Shown):
         Where a graph decided: what drives what among all candidates.
     status : str
         What was done about the stability of the model, or how its fit ended; empty if there is nothing to say.
+    candidate_names : tuple of str, optional
+        What there was to choose from, where that is not the regressors of the dictionary.
     """
 
     path: SievePath
@@ -145,6 +149,12 @@ class Outcome(Shown):
     always_kept: tuple[str, ...] = ()
     decided: Estimate | None = None
     status: str = ""
+    candidate_names: tuple[str, ...] | None = None
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Names of everything that there was to choose from."""
+        return self.dictionary.regressors if self.candidate_names is None else self.candidate_names
 
     @property
     def graph_decides(self) -> bool:

@@ -43,12 +43,13 @@ class Linearisation:
 
 @dataclass(frozen=True, eq=False)
 class OutputTerms:
-    """What each term adds to the next outputs: y[k+1] = Σ coefficient · term.
+    """What each term adds to what it drives: y[k+1] = Σ coefficient · term.
 
     Parameters
     ----------
     names : tuple of str
-    coef : array, shape (terms, n_outputs)
+    coef : array, shape (terms, driven)
+        A column per name in `driven_names`: the outputs, and hidden states before them.
     """
 
     names: tuple[str, ...]
@@ -146,6 +147,16 @@ class FormInterface(Measured, ABC):
     def signals(self) -> Signals:
         """Names, sample time and delays."""
         return self.dictionary.signals
+
+    @property
+    def driven_names(self) -> tuple[str, ...]:
+        """Names of what `output_terms` add up to."""
+        return self.output_names
+
+    @property
+    def term_names(self) -> tuple[str, ...]:
+        """Names of what is counted as the terms of the model."""
+        return self.dictionary.regressors
 
     @property
     def names(self) -> tuple[str, ...]:

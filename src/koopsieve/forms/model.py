@@ -198,7 +198,7 @@ class Model(Exportable, FormInterface, Shown, ABC):
     def _facts(self) -> Facts:
         return {
             "form": self.form,
-            "terms": shorten(self.dictionary.regressors),
+            "terms": shorten(self.term_names),
             "outputs": shorten(self.output_names),
             "inputs": shorten(self.input_names) or "none",
             "history": str(self.history),

@@ -101,7 +101,7 @@ def _what_was_kept(result: SieveResult) -> dict[str, Any]:
 
 
 def _coefficients(result: SieveResult) -> list[dict[str, Any]]:
-    """Return every term of the model with its formula, and what it adds to each output one step ahead."""
+    """Return every term of the model with its formula, and what it adds to what it drives one step ahead."""
     from koopsieve.export.formulas import formulas  # SymPy is loaded where it is used
 
     model, terms = result.model, result.model.output_terms()
@@ -111,8 +111,8 @@ def _coefficients(result: SieveResult) -> list[dict[str, Any]]:
         {
             "name": name,
             "formula": texts.get(name, name),
-            "coefficient": dict(zip(model.output_names, row, strict=True)),
-            "probability": {o: probability[o][name] for o in model.output_names if name in probability.get(o, {})},
+            "coefficient": dict(zip(model.driven_names, row, strict=True)),
+            "probability": {o: probability[o][name] for o in model.driven_names if name in probability.get(o, {})},
         }
         for name, row in zip(terms.names, terms.coef, strict=True)
     ]

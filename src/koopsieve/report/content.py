@@ -40,7 +40,7 @@ def content(result: SieveResult, rows: Sequence[ChainRow]) -> dict[str, Any]:
             for one in contenders(result)
         ],
         "examples": [_stretch(example) for example in examples(result)],
-        "names": result.dictionary.regressors,
+        "names": result.outcome.candidates,
         "path": _path(result.path),
         "drives": _drives(result, rows),
         "everything": _eigenvalues(result.baselines[EVERYTHING].model, result),

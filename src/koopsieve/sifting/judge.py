@@ -44,7 +44,7 @@ class Baseline(Shown):
     errors: Errors
 
     def _facts(self) -> Facts:
-        return {"terms": str(len(self.model.dictionary.regressors)), **self.errors.facts}
+        return {"terms": str(len(self.model.term_names)), **self.errors.facts}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +57,7 @@ class MethodFit(Shown):
     diagnostics: Diagnostics
 
     def _facts(self) -> Facts:
-        return {"terms": str(len(self.model.dictionary.regressors)), **self.errors.facts}
+        return {"terms": str(len(self.model.term_names)), **self.errors.facts}
 
 
 @dataclass(frozen=True, eq=False)

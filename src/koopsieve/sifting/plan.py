@@ -138,7 +138,9 @@ def _linear_jobs(
 ) -> tuple[SearchJob, ...]:
     """Return what to search with the delays that suit plain linear models."""
     recipes = [_recipe(line, one, signals, sees_inputs=False) for one in offered]
-    return tuple(SearchJob(line, recipe, forms) for recipe in recipes if recipe is not None)
+    free = tuple(form for form in forms if form.recipe is None)
+    jobs = [SearchJob(line, recipe, free) for recipe in recipes if recipe is not None and free]
+    return (*jobs, *(SearchJob(line, form.recipe, (form,)) for form in forms if form.recipe is not None))
 
 
 def _jobs(

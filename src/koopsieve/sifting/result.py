@@ -274,4 +274,4 @@ def contenders(result: SieveResult) -> tuple[Contender, ...]:
 
 
 def _regressors(model: Model) -> int:
-    return len(model.dictionary.regressors)
+    return len(model.term_names)

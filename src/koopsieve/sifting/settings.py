@@ -60,9 +60,11 @@ class SiftSettings:
 
     def forms_for(self, inputs: bool) -> tuple[Form, ...]:
         """Return the forms to search with their settings, the simplest first; some need inputs."""
-        asked = FORMS if self.form == AUTO else (self.form,)
+        asked = [name for name, one in FORMS.items() if one.in_auto] if self.form == AUTO else [self.form]
         if self.form == AUTO and isinstance(self.sieve, GraphSieve):
-            asked = (LinearModel.form,)
+            asked = [LinearModel.form]
+        if self.form == AUTO and not isinstance(self.dictionary, str):
+            asked = [name for name in asked if FORMS[name].recipe is None]
         every = (FORMS[name].configured(self.sieve, self.refits, self.stable) for name in asked)
         return tuple(form for form in every if inputs or not form.needs_inputs or self.form != AUTO)
 
@@ -168,6 +170,8 @@ def _check_effects(asked: SiftSettings) -> None:
     for name in ("refits", "stable"):
         if getattr(asked, name) != _DEFAULTS[name] and not any(form.takes(name) for form in searched):
             raise KoopsieveError(_without_effect(name, asked.form, [one for one in FORMS.values() if one.takes(name)]))
+    if not isinstance(asked.dictionary, str) and all(form.recipe is not None for form in searched):
+        raise KoopsieveError(_without_effect("dictionary", asked.form, [f for f in FORMS.values() if f.recipe is None]))
     sieve = asked.sieve
     if sieve is not None and not any(form.takes_sieve(sieve) for form in searched):
         taking = [one for one in FORMS.values() if one.takes_sieve(sieve)]

@@ -17,11 +17,12 @@ from koopsieve.dictionary import (
     States,
     Terms,
 )
-from koopsieve.forms import BilinearModel, LinearModel, ReprojectedModel
+from koopsieve.forms import BilinearModel, HiddenModel, LinearModel, ReprojectedModel
+from koopsieve.forms.hidden.power_table import PowerTable
 from tests.reference.pendulum import simulate_pendulum
 
 NO_DELAYS = Embedding()
-FORMS = ("linear", "bilinear", "reprojected")
+FORMS = ("linear", "bilinear", "reprojected", "hidden")
 EMBEDDINGS = (NO_DELAYS, Embedding(2, 0), Embedding(1, 2), Embedding(0, 2, "k+1"), Embedding(inputs_at="k+1"))
 PLAIN = States() + Constant() + Monomials(degree=2)
 EVERY_BLOCK = (
@@ -67,6 +68,8 @@ def pendulum_model(form, embedding=NO_DELAYS, recipe=PLAIN, inputs=2, data=None)
     if form == "reprojected" and inputs:
         recipe = recipe + (EVERY_DRIVE if recipe is EVERY_BLOCK else Inputs())
     phi = recipe.fit(data)
+    if form == "hidden":
+        return hidden_model(phi, inputs)
     seen = phi.bilinear() if form == "bilinear" else phi
     rng = np.random.default_rng(7)
     points = np.concatenate(list(data.acted_blocks()))
@@ -78,3 +81,20 @@ def pendulum_model(form, embedding=NO_DELAYS, recipe=PLAIN, inputs=2, data=None)
     estimate = SimpleNamespace(coef=coef, noise_precision=np.ones(phi.size), regressors=seen.regressors)
     kind = BilinearModel if form == "bilinear" else LinearModel
     return kind.from_estimate(estimate, phi)
+
+
+def hidden_model(phi, inputs, states=3):
+    """Hidden states with random coefficients, a third of them zero."""
+    rng = np.random.default_rng(7)
+    powers = PowerTable.up_to(3, states, inputs).powers.astype(float)
+    outputs = len(phi.signals.outputs)
+    coef = 4 * rng.normal(size=(states + outputs, len(powers))) / len(powers)
+    return HiddenModel(
+        coef=np.where(rng.random(coef.shape) < 0.33, 0.0, coef),
+        powers=powers,
+        encoder=0.2 * rng.normal(size=(states, 1 + len(phi.signals.state_names))),
+        center=0.1 * rng.normal(size=inputs),
+        scale=0.5 + rng.random(inputs),
+        limits=np.outer([-1.0, 1.0], 2 + rng.random(states + outputs)),
+        dictionary=phi,
+    )

@@ -15,7 +15,12 @@ from tests.unit.export.models import FORMS, pendulum_model
 fmpy = pytest.importorskip("fmpy", reason="FMPy is not installed: pip install -e '.[fmu]'")
 
 
-TIMINGS = {"linear": Embedding(1, 1), "bilinear": Embedding(), "reprojected": Embedding(0, 2, "k+1")}
+TIMINGS = {
+    "linear": Embedding(1, 1),
+    "bilinear": Embedding(),
+    "reprojected": Embedding(0, 2, "k+1"),
+    "hidden": Embedding(2, 2),
+}
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -47,7 +47,7 @@ def test_monomials_of_states_and_inputs():
     compare(pendulum_model("reprojected", EMBEDDINGS[2], DRIVEN_MONOMIALS))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "hidden"])  # which carries no delay line
 def test_delayed_copies_are_copied_and_not_summed(form):
     step = pendulum_model(form, EMBEDDINGS[2]).step_map()
     assert len(step.sums) == len(step.weights) < len(step.targets)

@@ -8,7 +8,7 @@ Along changes of basis of the state the factor is singular; damping keeps the co
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -68,6 +68,11 @@ class QuasiNewton:
     least_damping: float = 1e-4
     rows: int = 10
     tolerance: float = 0.01
+
+    def later(self, done: int) -> QuasiNewton:
+        """Return the rounds that are left after some."""
+        damping = max(self.damping / 3**done, self.least_damping)
+        return replace(self, rounds=max(self.rounds - done, 0), damping=damping)
 
     def fit(self, problem: HiddenProblem, coef: FloatArray, free: BoolArray, until: float = np.inf) -> HiddenFit:
         """Minimise the loss over the free coefficients; the others stay as they are.

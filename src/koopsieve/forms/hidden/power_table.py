@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
+from math import comb
 
 import numpy as np
 
@@ -43,6 +44,11 @@ class PowerTable:
         factors = [c for total in range(degree + 1) for c in combinations_with_replacement(range(width), total)]
         powers = [np.bincount(np.array(c, dtype=np.intp), minlength=width) for c in factors]
         return cls(np.array(powers, dtype=np.intp).reshape(-1, width), states)
+
+    @staticmethod
+    def count(degree: int, coordinates: int) -> int:
+        """Return how many terms there are up to a total degree."""
+        return comb(coordinates + degree, degree)
 
     @property
     def size(self) -> int:

@@ -139,6 +139,25 @@ class HiddenStructure:
             S[(x != raw[:n]).T] = 0.0
         return found, jacobian
 
+    def start_sensitivities(
+        self, coef: FloatArray, starts: FloatArray, inputs: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return outputs (W, T, outputs) and their derivatives by the hidden start (W, T, outputs, n)."""
+        n, acting, W = self.states, _time_first(inputs), len(starts)
+        weights, slopes = self.terms.spread(coef), self.terms.slopes(coef)
+        found, jacobian = np.empty((W, len(acting), self.outputs)), np.empty((W, len(acting), self.outputs, n))
+        x, S = starts.T, np.broadcast_to(np.eye(n), (W, n, n)).copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            for t, v in enumerate(acting):
+                terms = self.terms.values(np.concatenate([x, v]))
+                slope = (slopes @ terms[: slopes.shape[1]]).reshape(len(coef), n, W).transpose(2, 0, 1)
+                following, raw = slope @ S, weights @ terms
+                found[:, t], jacobian[:, t] = raw[n:].T, following[:, n:]
+                x = np.clip(raw[:n], -self.bound, self.bound)
+                S = following[:, :n]
+                S[(x != raw[:n]).T] = 0.0
+        return found, jacobian
+
     def _own(self, free: BoolArray) -> list[tuple[IndexArray, slice]]:
         """Return, per row, where its free terms stand among all values, and where they are among all free ones."""
         ends = np.cumsum(free.sum(axis=1)).tolist()

@@ -8,7 +8,7 @@ import pytest
 from koopsieve.data import Embedding
 from koopsieve.forms.hidden.fit import QuasiNewton
 from koopsieve.forms.hidden.growth import Growth, problem_of, rescaled, with_linear
-from koopsieve.forms.hidden.path import HiddenPath, HiddenPoint, seen
+from koopsieve.forms.hidden.sieve import HiddenPoint, HiddenSieve, seen
 from koopsieve.forms.hidden.start import Subspace
 from koopsieve.sieve.simulation.windows import draw_windows
 
@@ -65,7 +65,7 @@ def test_products_explain_what_the_linear_start_does_not(windows, space, grown):
 
 def test_the_path_keeps_little_and_loses_little(grown):
     problem, fit = grown
-    points = list(HiddenPath(least=15, shrink=0.8).points(problem, fit))
+    points = list(HiddenSieve(least=15).points(problem, fit, 0.8))
     sizes = [point.size for point in points]
     assert sizes[0] == fit.coef.size == 60
     assert sizes == sorted(sizes, reverse=True)
@@ -109,7 +109,7 @@ def test_no_round_begins_when_time_is_up(grown):
     same = QuasiNewton().fit(problem, fit.coef, free, until=0.0)
     np.testing.assert_array_equal(same.coef, fit.coef)
     assert not same.settled
-    assert len(list(HiddenPath().points(problem, fit, until=0.0))) == 1
+    assert len(list(HiddenSieve().points(problem, fit, until=0.0))) == 1
 
 
 def test_outputs_weigh_the_same_in_units_of_what_is_left(windows, space):
@@ -127,4 +127,4 @@ def test_the_path_ends_where_the_outputs_see_nothing(grown):
     free = np.zeros(fit.coef.shape, dtype=bool)
     free[0, 1] = free[2, 1] = True  # the output reads the first state, which reads itself
     fit = replace(fit, coef=np.where(free, [[0.5], [0.0], [1e-9]], 0.0))
-    assert HiddenPath().smaller(problem, HiddenPoint(free, fit), 1) is None
+    assert HiddenSieve().smaller(problem, HiddenPoint(free, fit), 1) is None

@@ -1,0 +1,182 @@
+"""The hidden form: how a polynomial state space is searched for, judged and learned again.
+
+The path begins with the linear start. A model with products is on it only where no state reaches the side of its box in
+free runs along the data, and where the data have several rows per coefficient: on short records products of hidden
+states fit anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from koopsieve._types import BoolArray, FloatArray
+from koopsieve.data import Stream, Trajectories
+from koopsieve.data.splitting import sample, thinned
+from koopsieve.dictionary import Block, Constant, States
+from koopsieve.evaluate import simulation_errors, window_errors
+from koopsieve.forms.form import Candidates, Form, Outcome
+from koopsieve.forms.hidden.explanation import CoefficientProbabilities, one_step_of_terms
+from koopsieve.forms.hidden.fit import HiddenFit, QuasiNewton
+from koopsieve.forms.hidden.growth import with_linear
+from koopsieve.forms.hidden.learning import HiddenLearning, HiddenSolution, Scaling, plain_encoder
+from koopsieve.forms.hidden.model import HiddenModel, coefficient_names, product_names, state_labels
+from koopsieve.forms.hidden.order import HiddenStart, find_start
+from koopsieve.forms.hidden.problem import HiddenProblem
+from koopsieve.forms.hidden.sieve import GrownProblem, HiddenPoint, HiddenSieve
+from koopsieve.forms.path import PathPoint
+from koopsieve.forms.task import Task, learning_statistics, with_validation
+from koopsieve.identify import Identifier, SpikeSlab
+
+MAX_ROWS = 200_000  # samples that are learned from at most
+ROWS_PER_COEFFICIENT = 10  # of a model that is judged
+REFIT = "simulated windows"
+_ROUNDING = 1e-9  # relative to the largest coefficient of a row
+_REFIT = QuasiNewton(rounds=2, iterations=30, damping=1e-3)
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenForm(Form):
+    """Hidden models: which coefficients of a polynomial state space the outputs need when they are simulated.
+
+    Parameters
+    ----------
+    sieve : HiddenSieve
+    explain : Identifier
+        Says, by the Gauss–Newton regression of the simulation, how probable each kept coefficient is.
+    """
+
+    model: ClassVar[type[HiddenModel]] = HiddenModel
+    sifts: ClassVar[type[GrownProblem]] = GrownProblem
+    linear_in_delays: ClassVar[bool] = True
+    recipe: ClassVar[Block | None] = States() + Constant()
+    in_auto: ClassVar[bool] = False
+
+    sieve: HiddenSieve = field(default_factory=HiddenSieve)
+    explain: Identifier = field(default_factory=SpikeSlab)
+
+    def candidates(self, task: Task) -> HiddenCandidates:
+        """Find the number of states, grow the products, sift them, and judge every size."""
+        learn, sieve = _in_memory(task.learn, task, self.sieve), self.sieve
+        learned = HiddenLearning.of(
+            (learn,), task.dictionary, Scaling.of(learn), sieve.length, sieve.windows, sieve.burn, task.seed
+        )
+        held_out = learned.of_other((task.windows,), task.seed)
+        start = sieve.longer(find_start(learned, held_out, sieve.growth, sieve.degree, sieve.states))
+        found = _worth_judging(sieve, learned, start, task)
+        points = [_judged(one, learned, start, task) for one in task.progress(found, "Judging", len(found))]
+        best = {points[i].size: i for i in sorted(range(len(points)), key=lambda i: points[i].size)}
+        kept = tuple(best.values())  # of equal sizes the one with products
+        chosen = tuple(points[i] for i in kept), tuple(found[i] for i in kept)
+        return HiddenCandidates(self, task, task.dictionary, *chosen, learned, start)
+
+
+def _worth_judging(sieve: HiddenSieve, learned: HiddenLearning, start: HiddenStart, task: Task) -> list[HiddenPoint]:
+    """Return the linear start, then the sizes of the path that the data can support."""
+    problem = start.problem
+    coef = with_linear(problem.structure.terms, without_rounding(start.space.rows))
+    linear = HiddenPoint(coef != 0, HiddenFit(coef, problem.loss(coef), (), settled=True))
+    if not start.has_products:
+        return [linear]
+    points = sieve.path(GrownProblem(problem, start.fit), task.path_length, task.progress)
+    most = learned.rows * learned.outputs // ROWS_PER_COEFFICIENT
+    return [linear, *(one for one in points if one.size <= most and stays_inside(problem, one.fit.coef))]
+
+
+def without_rounding(rows: FloatArray) -> FloatArray:
+    """Return the rows of a linear system in modal coordinates with zeros where there is rounding only."""
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    return np.where(np.abs(rows) > _ROUNDING * largest, rows, 0.0)
+
+
+def stays_inside(problem: HiddenProblem, coef: FloatArray) -> bool:
+    """Tell whether no state reaches the side of its box along the windows."""
+    n, bound = problem.structure.states, problem.structure.bound
+    run = problem.structure.run(coef, problem.starts, problem.inputs)[:, :, :n]
+    return bool((np.abs(run) < bound).all())
+
+
+def _judged(point: HiddenPoint, learned: HiddenLearning, start: HiddenStart, task: Task) -> PathPoint:
+    problem = start.problem
+    model = learned.model(learned.solution(problem, point.fit.coef, plain_encoder(start.space)))
+    errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+    free = with_offsets(point.free, problem)
+    status = "" if point.fit.settled else "The loss still fell in the last round."
+    names = coefficient_names(free, *_names(learned, problem))
+    stays = task.stays_in_range(model)
+    return PathPoint(np.flatnonzero(free), names, np.nan, errors, runs, model, REFIT, status, stays)
+
+
+def with_offsets(free: BoolArray, problem: HiddenProblem) -> BoolArray:
+    """Return the flags with those of the outputs' offsets: outside standardised units every output has one."""
+    found = free.copy()
+    found[problem.structure.states :, problem.structure.terms.degrees == 0] = True
+    return found
+
+
+def _names(learned: HiddenLearning, problem: HiddenProblem) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of all rows and of all terms of a problem."""
+    signals = learned.dictionary.signals
+    states = state_labels(signals, problem.structure.states)
+    return states + signals.outputs, product_names(problem.structure.terms.powers, states + signals.acting)
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenCandidates(Candidates):
+    """The path of hidden models, and what it takes to learn one of them anew.
+
+    Parameters
+    ----------
+    found : tuple of HiddenPoint
+    learned : HiddenLearning
+        The learning part.
+    start : HiddenStart
+        The linear start, and the problem with all terms.
+    """
+
+    form: HiddenForm
+    found: tuple[HiddenPoint, ...]
+    learned: HiddenLearning
+    start: HiddenStart
+
+    @property
+    def total(self) -> int:
+        """Number of coefficients."""
+        return self.found[0].free.size
+
+    def relearn(self, chosen: int) -> Outcome:
+        """Fit one size once more, to learning and validation data together."""
+        task, phi = self.task, self.dictionary
+        both, found = self._learned_again(self.found[chosen])
+        model, everything = both.model(found), self.points[-1].model
+        statistics = with_validation(learning_statistics(task, phi, ()), task, phi, ())
+        every = np.ones(self.found[chosen].free.shape, dtype=bool)
+        return Outcome(
+            path=self.path(chosen),
+            model=model,
+            everything=(everything, everything),
+            dictionary=phi,
+            statistics=statistics,
+            kept=replace(one_step_of_terms(both, found, model), region=statistics.region),
+            explain=CoefficientProbabilities(found, model, self.form.explain),
+            candidate_names=coefficient_names(every, *_names(self.learned, self.start.problem)),
+        )
+
+    def _learned_again(self, point: HiddenPoint) -> tuple[HiddenLearning, HiddenSolution]:
+        """Return the fit to all data; where a state then reaches the side of its box, the one before."""
+        task, rough = self.task, plain_encoder(self.start.space)
+        parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
+        seen = tuple(_in_memory(part, task, self.form.sieve) for part in parts)
+        both = self.learned.of_other(seen, task.seed)
+        problem = both.problem(self.start.space, int(self.start.problem.structure.terms.degrees.max()))
+        fit = _REFIT.fit(problem, point.fit.coef, point.free)
+        coef = fit.coef if stays_inside(problem, fit.coef) else point.fit.coef
+        return both, both.solution(problem, coef, rough)
+
+
+def _in_memory(part: Trajectories | Stream, task: Task, sieve: HiddenSieve) -> Trajectories:
+    """Return at most so many samples as are learned from."""
+    stretch = 4 * sieve.length
+    return thinned(sample(part, MAX_ROWS, stretch, task.seed), MAX_ROWS, stretch)

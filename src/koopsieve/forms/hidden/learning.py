@@ -1,0 +1,237 @@
+"""What a hidden model is learned from: standardised episodes, windows of them, and the linear start.
+
+Comes in: parts of the data with delays embedded. Goes out: a `HiddenLearning` that makes problems of coefficients, and
+models in the data's own units from their solutions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from koopsieve._types import FloatArray, IndexArray, magnitude
+from koopsieve.data import Trajectories
+from koopsieve.dictionary import Dictionary
+from koopsieve.forms.hidden.encoder import fitted_encoder
+from koopsieve.forms.hidden.growth import problem_of, rescaled
+from koopsieve.forms.hidden.model import HiddenModel
+from koopsieve.forms.hidden.power_table import PowerTable
+from koopsieve.forms.hidden.problem import HiddenProblem
+from koopsieve.forms.hidden.start import LinearStateSpace, Subspace
+from koopsieve.forms.hidden.structure import BOUND
+from koopsieve.sieve.simulation.windows import Episode, Windows, draw_windows
+
+_SHORT = 20  # steps of the windows that the encoder is fitted to
+_SHORT_WINDOWS = 500
+_BURN_SHARE = 0.2  # of a window, at most, that does not count
+_MARGIN = 2.0  # states and outputs are held at this multiple of the largest deviation seen, or at `BOUND`
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Mean and deviation of every output and input.
+
+    Parameters
+    ----------
+    outputs, inputs : array, shape (2, n_outputs) and (2, l)
+        Means, then deviations; the deviation of a signal that does not change is one.
+    """
+
+    outputs: FloatArray
+    inputs: FloatArray
+
+    @classmethod
+    def of(cls, data: Trajectories) -> Scaling:
+        """Return that of some data."""
+        outputs = np.concatenate([x[:, : data.n_outputs] for x in data.states])
+        return cls(_mean_and_deviation(outputs), _mean_and_deviation(np.concatenate(data.inputs)))
+
+    def line(self, dictionary: Dictionary) -> FloatArray:
+        """Return means and deviations of the columns of a delay line, shape (2, n_x)."""
+        signals = dictionary.signals
+        known = dict(zip(signals.outputs + signals.inputs, np.hstack([self.outputs, self.inputs]).T, strict=True))
+        return np.array([known[name] for name, _ in signals.samples[: len(signals.state_names)]]).T
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenSolution:
+    """A fitted state space, standardised: its problem with the terms and states that are used.
+
+    Parameters
+    ----------
+    problem : HiddenProblem
+    coef : array, shape (n + outputs, m)
+    encoder : array, shape (n, 1 + n_x)
+        Of a one and the standardised delay line.
+    unit : array, shape (n,)
+        What the states were divided by to have unit variance.
+    """
+
+    problem: HiddenProblem
+    coef: FloatArray
+    encoder: FloatArray
+    unit: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenLearning:
+    """Standardised data to learn from.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        The delay line and a constant.
+    scaling : Scaling
+    episodes : tuple of (lines, inputs)
+        Standardised.
+    windows : Windows
+        Long ones, to simulate.
+    burn : int
+        Steps of each that do not count.
+    """
+
+    dictionary: Dictionary
+    scaling: Scaling
+    episodes: tuple[Episode, ...]
+    windows: Windows
+    burn: int
+
+    @classmethod
+    def of(
+        cls, parts: tuple[Trajectories, ...], dictionary: Dictionary, scaling: Scaling, length: int, count: int,
+        burn: int, seed: int,
+    ) -> HiddenLearning:  # fmt: skip
+        """Standardise, and draw windows of at most so many steps.
+
+        Parameters
+        ----------
+        length, count : int
+            Steps of a window, and windows, at most; episodes that hold half of the samples are longer than a window.
+        """
+        mean, deviation = scaling.line(dictionary)
+        episodes = tuple(
+            ((x - mean) / deviation, (u - scaling.inputs[0]) / scaling.inputs[1])
+            for part in parts
+            for x, u in zip(part.states, part.inputs, strict=True)
+        )
+        length = min(length, max(2 * usual_length(episodes) // 3, 1))
+        rows = sum(len(u) for _, u in episodes)
+        count = int(np.clip(3 * rows // length, 4, count))
+        outputs = len(dictionary.signals.outputs)
+        windows = draw_windows(episodes, outputs, length, count, np.random.default_rng(seed))
+        return cls(dictionary, scaling, episodes, windows, min(burn, int(_BURN_SHARE * length)))
+
+    @property
+    def rows(self) -> int:
+        """Number of steps in the data."""
+        return sum(len(u) for _, u in self.episodes)
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs."""
+        return len(self.dictionary.signals.outputs)
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs."""
+        return len(self.dictionary.signals.inputs)
+
+    @cached_property
+    def subspace(self) -> Subspace:
+        """What subspace identification knows of the data."""
+        return Subspace.of(self.episodes, self.dictionary.signals.embedding, self.outputs, self.inputs)
+
+    @cached_property
+    def bound(self) -> float:
+        """Standard deviations at which states are held: beyond what signals of this kind do."""
+        largest = max(max(np.abs(x).max(initial=0.0), np.abs(u).max(initial=0.0)) for x, u in self.episodes)
+        return max(BOUND, _MARGIN * float(largest))
+
+    def problem(self, space: LinearStateSpace, degree: int) -> HiddenProblem:
+        """Return the problem of all terms up to a degree."""
+        return problem_of(space, self.windows, self.burn, degree, self.bound)
+
+    @cached_property
+    def short(self) -> Windows:
+        """Short windows, to fit an encoder to."""
+        steps = min(_SHORT, self.windows.length)
+        rng = np.random.default_rng(1)
+        return draw_windows(self.episodes, self.outputs, steps, _SHORT_WINDOWS, rng)
+
+    def solution(self, problem: HiddenProblem, coef: FloatArray, rough: FloatArray) -> HiddenSolution:
+        """Return fitted coefficients in their final coordinates, with their encoder.
+
+        Parameters
+        ----------
+        problem : HiddenProblem
+        coef : array, shape (n + outputs, m)
+        rough : array, shape (n, 1 + n_x)
+            An encoder of standardised delay lines to begin with.
+        """
+        problem, coef, kept = without_unused_states(problem, coef)
+        used = np.flatnonzero((coef != 0).any(axis=0) | (problem.structure.terms.degrees == 0))
+        small, coef, unit = rescaled(problem.select(used), coef[:, used])
+        steps = self.windows.length - self.burn
+        encoder = fitted_encoder(
+            small.structure, coef, rough[kept] / unit[:, None], self.episodes, self.short, self.burn, steps
+        )
+        return HiddenSolution(small, coef, encoder, unit)
+
+    def model(self, found: HiddenSolution) -> HiddenModel:
+        """Return the model in the data's own units."""
+        structure, (middle, deviation) = found.problem.structure, self.scaling.outputs
+        n, mean, own = structure.states, self.scaling.line(self.dictionary), found.coef.copy()
+        own[n:] *= deviation[:, None]
+        own[n:, int(np.argmin(structure.terms.degrees))] += middle
+        weights = found.encoder[:, 1:] / mean[1]
+        center = np.concatenate([np.zeros(n), middle])
+        held = structure.bound * np.concatenate([1 / found.unit, deviation])
+        return HiddenModel(
+            coef=own,
+            powers=structure.terms.powers.astype(float),
+            encoder=np.hstack([(found.encoder[:, 0] - weights @ mean[0])[:, None], weights]),
+            center=self.scaling.inputs[0],
+            scale=self.scaling.inputs[1],
+            limits=np.stack([center - held, center + held]),
+            dictionary=self.dictionary,
+        )
+
+    def of_other(self, parts: tuple[Trajectories, ...], seed: int) -> HiddenLearning:
+        """Return the same of other data, in the units of these."""
+        count, length = self.windows.count, self.windows.length
+        return self.of(parts, self.dictionary, self.scaling, length, count, self.burn, seed)
+
+
+def without_unused_states(problem: HiddenProblem, coef: FloatArray) -> tuple[HiddenProblem, FloatArray, IndexArray]:
+    """Return problem and coefficients without states that have no row and that nothing reads, and which are left."""
+    structure, n = problem.structure, problem.structure.states
+    powers = structure.terms.powers
+    read = powers[(coef != 0).any(axis=0), :n].any(axis=0)
+    kept = np.flatnonzero((coef[:n] != 0).any(axis=1) | read)
+    if len(kept) in (0, n):
+        return problem, coef, np.arange(n)
+    gone = np.setdiff1d(np.arange(n), kept)
+    terms = np.flatnonzero(~powers[:, gone].any(axis=1))
+    table = PowerTable(np.delete(powers[terms], gone, axis=1), len(kept))
+    rows = np.concatenate([kept, np.arange(n, len(coef))])
+    smaller = replace(problem, structure=replace(structure, terms=table), starts=problem.starts[:, kept])
+    return smaller, coef[np.ix_(rows, terms)], kept
+
+
+def usual_length(episodes: tuple[Episode, ...]) -> int:
+    """Return the number of steps that episodes reach which hold half of the steps."""
+    lengths = np.sort([len(u) for _, u in episodes])
+    return int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * lengths.sum())])
+
+
+def plain_encoder(space: LinearStateSpace) -> FloatArray:
+    """Return the encoder of a linear start with a column for the constant."""
+    return np.hstack([np.zeros((len(space.encoder), 1)), space.encoder])
+
+
+def _mean_and_deviation(values: FloatArray) -> FloatArray:
+    unit = magnitude(values) if values.size else 1.0
+    mean, deviation = np.mean(values / unit, axis=0), np.std(values / unit, axis=0)
+    return np.stack([mean, np.where(deviation > 0, deviation, 1.0)]) * unit

@@ -1,0 +1,192 @@
+"""The hidden form end to end: sifted, judged, explained, saved, written."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from koopsieve import HiddenModel, HiddenSieve, KoopsieveError, Model, States, Trajectories, sift
+from koopsieve.control import KalmanFilter, noise_of
+from koopsieve.data import Embedding
+from koopsieve.forms.hidden.fit import QuasiNewton
+from koopsieve.forms.hidden.growth import Growth
+from koopsieve.io.summary import summarise
+from koopsieve.report import write_report
+
+QUICK = HiddenSieve(states=2, length=80, windows=30, burn=10, growth=Growth(higher=QuasiNewton(rounds=3)))
+DELAYS = Embedding(5, 5)
+
+
+def wiener(samples, seed=0, units=(1.0, 1.0), names=("y", "u"), noise=1e-3):
+    """A filter, a bend, and a filter behind it: what is between is not measured."""
+    rng = np.random.default_rng(seed)
+    u = np.convolve(rng.normal(size=samples + 2), np.ones(3) / np.sqrt(3), "valid")
+    y, s, f = np.zeros(samples), 0.0, 0.0
+    for k in range(samples):
+        y[k] = f
+        f = 0.7 * f + 0.3 * (s + 0.4 * s**2 - 0.1 * s**3)
+        s = 0.6 * s + 0.4 * u[k]
+    y += noise * rng.normal(size=samples)
+    return Trajectories.from_arrays(
+        units[0] * y[:, None], units[1] * u[:, None], dt=0.1, state_names=names[:1], input_names=names[1:]
+    )
+
+
+def sifted(data, **more):
+    settings = {"form": "hidden", "sieve": QUICK, "delays": DELAYS, "horizons": [1, 10], "path_length": 12} | more
+    return sift(data, **settings)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return sifted(wiener(1500), test=wiener(600, seed=1))
+
+
+def test_it_finds_what_delays_do_not_express(result):
+    assert isinstance(result.model, HiddenModel)
+    assert result.form == "hidden"
+    assert result.beats_linear
+    assert result.errors.mean[-1] < 0.02 * result.baselines["linear"].errors.mean[-1]
+    assert result.terms == len(result.retained) == len(result.model.term_names)
+    assert result.terms < 0.6 * result.path.candidates
+    assert list(result.path.sizes) == sorted(set(result.path.sizes))
+    assert "hidden form" in result.describe()
+
+
+def test_the_path_begins_with_the_linear_start(result):
+    first = result.path.points[0].model
+    assert np.asarray(first.powers).sum(axis=1).max() == 1
+
+
+def test_predictions_simulations_and_bands(result):
+    model, record = result.model, wiener(200, seed=2)
+    y, u = record.states[0], np.vstack([record.inputs[0], np.zeros((1, 1))])[:200]
+    ahead = model.predict(y[:20], u[:29], 10)
+    np.testing.assert_allclose(ahead, model.simulate(y[:20], u[:30]), rtol=1e-12)
+    assert np.std(model.simulate(y[:20], u)[:, 0] - y[20:, 0]) < 0.05 * np.std(y)
+    banded = model.predict(y[:20], u[:29], 10, level=0.9)
+    assert (banded.lower < banded.upper).all()
+    assert not banded.outside.any()
+
+
+def test_the_linearisation_is_the_slope_of_the_step(result):
+    model, rng = result.model, np.random.default_rng(0)
+    carried, acting = rng.normal(size=(4, model.states + 1)), rng.normal(size=(4, 1))
+    around = model.jacobians(carried, acting)
+    step = 1e-6
+    for i in range(model.states + 1):
+        moved = carried + step * np.eye(model.states + 1)[i]
+        back = carried - step * np.eye(model.states + 1)[i]
+        slope = (model.advance(moved, acting) - model.advance(back, acting)) / (2 * step)
+        np.testing.assert_allclose(around.A[:, :, i], slope, atol=1e-7)
+    slope = (model.advance(carried, acting + step) - model.advance(carried, acting - step)) / (2 * step)
+    np.testing.assert_allclose(around.B[:, :, 0], slope, atol=1e-7)
+    expected = model.advance(carried, acting)
+    found = np.einsum("pij,pj->pi", around.A, carried) + np.einsum("pij,pj->pi", around.B, acting) + around.offset
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_it_is_saved_and_read_again(result, tmp_path):
+    result.model.save(tmp_path / "model.npz")
+    again = Model.load(tmp_path / "model.npz")
+    assert isinstance(again, HiddenModel)
+    for name, values in result.model.arrays().items():
+        np.testing.assert_array_equal(getattr(again, name), values)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"powers": 0.5}, "whole numbers"),
+        ({"scale": 0.0}, "scale must be above 0"),
+        ({"powers": 200.0}, "at most 100"),
+    ],
+)
+def test_a_model_that_makes_no_sense_is_refused(result, change, message):
+    (name, value), model = *change.items(), result.model
+    with pytest.raises(KoopsieveError, match=message):
+        replace(model, **{name: np.full_like(getattr(model, name), value)})
+
+
+def test_states_terms_poles_and_encoder_are_shown(result, tmp_path):
+    summary = summarise(result)
+    assert summary["terms"] == result.terms
+    assert {"x1", "x2", "y"} == set(summary["coefficients"][0]["coefficient"])
+    chances = [p for term in summary["coefficients"] for p in term["probability"].values()]
+    assert all(0 <= p <= 1 for p in chances)
+    assert sum(p > 0.5 for p in chances) > 3
+    assert len(summary["eigenvalues"]["real"]) == result.model.states + 1
+    assert {"coef", "encoder"} == set(result.model.matrices())
+    assert "x1[k+1] = " in result.model.equations()
+    assert "at the start" in result.model.equations()
+    write_report(result, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "states that are not measured" in page
+    assert "encoder" in page
+
+
+def test_a_filter_finds_hidden_states_from_outputs(result):
+    model, record = result.model, wiener(300, seed=3, noise=0.02)
+    states, acting = DELAYS.embed(record.states[0], record.inputs[0])
+    kalman = KalmanFilter(model, noise_of(model, result.outcome.kept), drift=0.0)
+    belief = kalman.start(states[0])
+    wrong = replace(belief, carried=belief.carried + np.array([1.0, -1.0, 0.0]))
+    for x, v in zip(states[1:], acting, strict=True):
+        belief, wrong = kalman.update(belief, v, x[:1]), kalman.update(wrong, v, x[:1])
+    np.testing.assert_allclose(wrong.carried, belief.carried, atol=0.05)
+    assert (kalman.noise.process > 0).all()
+
+
+def test_units_do_not_matter(result):
+    other = sifted(wiener(1500, units=(1e-3, 1e4)), test=wiener(600, seed=1, units=(1e-3, 1e4)))
+    np.testing.assert_array_equal(other.path.sizes, result.path.sizes)
+    np.testing.assert_allclose(np.log(other.errors.mean), np.log(result.errors.mean), atol=0.1)
+
+
+def test_signals_may_have_the_names_of_states():
+    found = sifted(wiener(600, names=("x1", "x2")), path_length=4)
+    assert found.model.carried_names == ("xx1", "xx2", "x1")
+
+
+def test_whole_terms_can_be_sifted():
+    found = sifted(wiener(1500), sieve=replace(QUICK, by_term=True))
+    used = [(point.model.coef != 0).any(axis=0).sum() for point in found.path.points]
+    assert min(used) < max(used)
+    smallest = found.path.points[1].model
+    rows = (smallest.coef != 0)[:, np.asarray(smallest.powers).sum(axis=1) > 0]
+    assert rows[:, rows.any(axis=0)].mean() > 0.8  # a term that is left is left everywhere
+
+
+@pytest.mark.parametrize(("outputs", "inputs"), [(2, 2), (1, 0)])
+def test_several_outputs_inputs_and_episodes_or_no_inputs(outputs, inputs):
+    rng, episodes = np.random.default_rng(0), []
+    for _ in range(4):
+        x, u, rows = rng.normal(size=2), rng.normal(size=(300, inputs)), []
+        for k in range(300):
+            rows.append(x[:outputs] + 1e-4 * rng.normal(size=outputs))
+            push = np.resize(u[k], 2) if inputs else np.zeros(2)
+            x = np.array([0.98 * x[0] + 0.1 * x[1], -0.1 * x[0] - 0.05 * x[0] ** 3 + 0.97 * x[1]]) + 0.1 * push
+        episodes.append((np.array(rows), u))
+    data = Trajectories.from_arrays([y for y, _ in episodes], [u for _, u in episodes] if inputs else None, dt=0.1)
+    found = sifted(data, delays=Embedding(4, 4 if inputs else 0))
+    assert found.model.coef.shape[0] == 2 + outputs
+    assert np.isfinite(found.errors.mean).all()
+    assert found.errors.mean[-1] < 0.2
+    assert found.model.predict(episodes[0][0][:10], episodes[0][1][:14] if inputs else None, 5).shape == (5, outputs)
+
+
+def test_short_records_stay_linear():
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=250)
+    y = np.zeros(250)
+    for k in range(249):
+        y[k + 1] = 0.8 * y[k] + u[k] + rng.normal()
+    data = Trajectories.from_arrays(y[:, None], u[:, None], dt=1.0)
+    found = sift(data, form="hidden", delays=Embedding(2, 2), horizons=[1, 10])
+    assert found.path.points[found.path.chosen].size <= found.samples["learn"] // 10
+    assert found.errors.mean[-1] < 1.2 * found.baselines["linear"].errors.mean[-1]
+
+
+def test_a_dictionary_would_have_no_effect():
+    with pytest.raises(KoopsieveError, match="dictionary has no effect in the hidden form"):
+        sift(wiener(300), States(), form="hidden")
