@@ -14,7 +14,7 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.forms.hidden.structure import HiddenStructure
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
+from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt, NormalEquations
 from koopsieve.sieve.simulation.windows import Episode, Windows
 
 _RIDGE = 1e-6  # of the regression, relative to the squared norm of each column
@@ -54,18 +54,18 @@ class EncoderProblem:
             loss = float(np.mean((simulated - self.windows.outputs) ** 2))
         return loss if np.isfinite(loss) else np.inf
 
-    def factor(self, theta: FloatArray) -> TriangularFactor:
-        """Return the factor of J against r + Jθ: ∂y/∂E = (∂y/∂x) ⊗ line."""
+    def normal(self, theta: FloatArray) -> NormalEquations:
+        """Return the products of the Jacobian: ∂y/∂E = (∂y/∂x) ⊗ line."""
         P, starts = len(theta), self.starts(theta)
-        factor = TriangularFactor.empty(P, 1)
+        products, score = np.zeros((P, P)), np.zeros(P)
         most = max(_CHUNK // max(P * self.windows.outputs.shape[1] * self.structure.outputs, 1), 1)
         for first in range(0, len(starts), most):
             part = slice(first, first + most)
             found, slopes = self.structure.start_sensitivities(self.coef, starts[part], self.windows.inputs[part])
             J = (slopes[..., None] * self.lines[part][:, None, None, None]).reshape(-1, P)
-            gap = (self.windows.outputs[part] - found).ravel()
-            factor = factor.absorb(J, (gap + J @ theta)[:, None])
-        return factor
+            products += J.T @ J
+            score += J.T @ (self.windows.outputs[part] - found).ravel()
+        return NormalEquations(products, score)
 
 
 def fitted_encoder(

@@ -14,7 +14,7 @@ from koopsieve.io.summary import summarise
 from koopsieve.report import write_report
 
 QUICK = HiddenSieve(states=2, length=80, windows=30, burn=10, growth=Growth(higher=QuasiNewton(rounds=3)))
-DELAYS = Embedding(5, 5)
+DELAYS = Embedding(12, 12)
 
 
 def wiener(samples, seed=0, units=(1.0, 1.0), names=("y", "u"), noise=1e-3):
@@ -39,7 +39,7 @@ def sifted(data, **more):
 
 @pytest.fixture(scope="module")
 def result():
-    return sifted(wiener(1500), test=wiener(600, seed=1))
+    return sifted(wiener(1000), test=wiener(600, seed=1))
 
 
 def test_it_finds_what_delays_do_not_express(result):
@@ -138,9 +138,9 @@ def test_a_filter_finds_hidden_states_from_outputs(result):
 
 
 def test_units_do_not_matter(result):
-    other = sifted(wiener(1500, units=(1e-3, 1e4)), test=wiener(600, seed=1, units=(1e-3, 1e4)))
+    other = sifted(wiener(1000, units=(1e-3, 1e4)), test=wiener(600, seed=1, units=(1e-3, 1e4)))
     np.testing.assert_array_equal(other.path.sizes, result.path.sizes)
-    np.testing.assert_allclose(np.log(other.errors.mean), np.log(result.errors.mean), atol=0.1)
+    np.testing.assert_allclose(np.log(other.errors.mean), np.log(result.errors.mean), atol=0.3)
 
 
 def test_signals_may_have_the_names_of_states():
@@ -149,7 +149,7 @@ def test_signals_may_have_the_names_of_states():
 
 
 def test_whole_terms_can_be_sifted():
-    found = sifted(wiener(1500), sieve=replace(QUICK, by_term=True))
+    found = sifted(wiener(1000), sieve=replace(QUICK, by_term=True))
     used = [(point.model.coef != 0).any(axis=0).sum() for point in found.path.points]
     assert min(used) < max(used)
     smallest = found.path.points[1].model
@@ -171,7 +171,7 @@ def test_several_outputs_inputs_and_episodes_or_no_inputs(outputs, inputs):
     found = sifted(data, delays=Embedding(4, 4 if inputs else 0))
     assert found.model.coef.shape[0] == 2 + outputs
     assert np.isfinite(found.errors.mean).all()
-    assert found.errors.mean[-1] < 0.2
+    assert found.errors.mean[-1] < 1.2 * found.baselines["linear"].errors.mean[-1]
     assert found.model.predict(episodes[0][0][:10], episodes[0][1][:14] if inputs else None, 5).shape == (5, outputs)
 
 
