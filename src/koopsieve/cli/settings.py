@@ -185,7 +185,7 @@ class Settings:
         one_of(*FORMS, AUTO),
         SiftSettings.form,
         str,
-        "How the model predicts: linear, bilinear, reprojected, or auto, which tries them all.",
+        "How the model predicts: linear, bilinear, reprojected, hidden, or auto, which tries the first three.",
         JUDGING,
     )
     horizons: tuple[int, ...] = _setting(

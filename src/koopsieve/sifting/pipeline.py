@@ -61,16 +61,17 @@ def sift(
     dictionary : Block, Dictionary or "auto"
         The candidates. A recipe is fitted to the learning part. "auto" tries polynomials and kernels, of the state and
         of the inputs too, and takes what predicts best on the validation windows.
-    form : {"linear", "bilinear", "reprojected", "auto"}
-        How the model predicts. "auto" tries all and takes the simplest that is as good as the best on the validation
-        windows.
+    form : {"linear", "bilinear", "reprojected", "hidden", "auto"}
+        How the model predicts. "auto" tries the first three and takes the simplest that is as good as the best on the
+        validation windows. "hidden" has terms of its own, and takes no dictionary.
     delays : Embedding, sequence of Embedding, or "auto", optional
         Past samples to add to the state, and the timing of the inputs. Of several the best are found; "auto" finds them
         among many. Left out, the state is as in `data`; but where the dictionary is "auto" and the data hold no delays,
         the delays are so too.
     sieve : Sieve, optional
         Gives the sets to choose from: `HorizonSieve()`, the default of the linear and the bilinear form, or the paper's
-        `GraphSieve()`; `SimulationSieve()` in the reprojected form. With `GraphSieve()` form="auto" is "linear".
+        `GraphSieve()`; `SimulationSieve()` in the reprojected form, `HiddenSieve()` in the hidden one. With
+        `GraphSieve()` form="auto" is "linear".
     horizons : sequence of int
         Steps ahead that matter: models are chosen and judged at these. Those longer than the data allow are left out
         with a warning.
@@ -85,7 +86,8 @@ def sift(
     path_length : int
         Number of sets on the path, about; `GraphSieve` gives one.
     max_terms : int, optional
-        Observables to keep at most, in the reprojected form input terms included; left out, the validation data decide.
+        Observables to keep at most, in the reprojected form input terms included, in the hidden form coefficients; left
+        out, the validation data decide.
     refits : mapping from name to Identifier, optional
         In the linear form each set gets the one that predicts best on the validation windows; by default least squares
         one step ahead and over the horizons.

@@ -7,7 +7,7 @@ fitted. Then Levenberg–Marquardt lowers the errors of the first steps after a 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from koopsieve.sieve.simulation.windows import Episode, Windows
 _RIDGE = 1e-6  # of the regression, relative to the squared norm of each column
 _MAX_ROWS = 40_000  # of the regression
 _CHUNK = 1 << 22  # entries of a Jacobian held at once
+_REWEIGHTED = 2  # fits, each in units of what the one before left
+_LEAST_UNIT = 1e-9  # of an error, in standard deviations
 _FIT = LevenbergMarquardt(iterations=4, tolerance=1e-3, damping=1e-2)
 
 
@@ -35,12 +37,15 @@ class EncoderProblem:
         A one and the delay line at each start.
     windows : Windows
         Short ones.
+    unit : array, shape (T, outputs)
+        Of the errors of each step.
     """
 
     structure: HiddenStructure
     coef: FloatArray
     lines: FloatArray
     windows: Windows
+    unit: FloatArray
 
     def starts(self, theta: FloatArray) -> FloatArray:
         """Return the hidden starts that an encoder θ, row by row, gives."""
@@ -48,11 +53,22 @@ class EncoderProblem:
         return found
 
     def loss(self, theta: FloatArray) -> float:
-        """Return the mean squared error."""
+        """Return the mean squared error in these units."""
         simulated = self.structure.simulate(self.coef, self.starts(theta), self.windows.inputs)
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = float(np.mean((simulated - self.windows.outputs) ** 2))
+            loss = float(np.mean(((simulated - self.windows.outputs) / self.unit) ** 2))
         return loss if np.isfinite(loss) else np.inf
+
+    def in_units_left(self, theta: FloatArray) -> EncoderProblem:
+        """Return the problem with the errors of every step in units of those that θ leaves: all steps weigh the same.
+
+        An encoder that is off by little one step ahead is worth as much as one that is off by little ten steps ahead.
+        """
+        simulated = self.structure.simulate(self.coef, self.starts(theta), self.windows.inputs)
+        with np.errstate(over="ignore", invalid="ignore"):
+            left = np.sqrt(np.mean((simulated - self.windows.outputs) ** 2, axis=0))
+        known = np.isfinite(left) & (left > _LEAST_UNIT)
+        return replace(self, unit=np.where(known, left, _LEAST_UNIT if not known.any() else left[known].min()))
 
     def normal(self, theta: FloatArray) -> NormalEquations:
         """Return the products of the Jacobian: ∂y/∂E = (∂y/∂x) ⊗ line."""
@@ -62,9 +78,10 @@ class EncoderProblem:
         for first in range(0, len(starts), most):
             part = slice(first, first + most)
             found, slopes = self.structure.start_sensitivities(self.coef, starts[part], self.windows.inputs[part])
+            slopes = slopes / self.unit[:, :, None]
             J = (slopes[..., None] * self.lines[part][:, None, None, None]).reshape(-1, P)
             products += J.T @ J
-            score += J.T @ (self.windows.outputs[part] - found).ravel()
+            score += J.T @ ((self.windows.outputs[part] - found) / self.unit).ravel()
         return NormalEquations(products, score)
 
 
@@ -87,9 +104,12 @@ def fitted_encoder(
         Simulations run for `burn` and `steps`; the states after `burn` count.
     """
     encoder = _regressed(structure, coef, rough, episodes, burn, steps)
-    problem = EncoderProblem(structure, coef, _with_one(windows.starts), windows)
-    best = min((encoder, rough), key=lambda one: problem.loss(one.ravel()))
-    return _FIT.fit(problem, best.ravel()).theta.reshape(rough.shape)
+    unit = np.ones(windows.outputs.shape[1:])
+    problem = EncoderProblem(structure, coef, _with_one(windows.starts), windows, unit)
+    theta = min((encoder.ravel(), rough.ravel()), key=problem.loss)
+    for _ in range(_REWEIGHTED):
+        theta = _FIT.fit(problem.in_units_left(theta), theta).theta
+    return theta.reshape(rough.shape)
 
 
 def _regressed(

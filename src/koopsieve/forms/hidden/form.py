@@ -1,7 +1,7 @@
 """The hidden form: how a polynomial state space is searched for, judged and learned again.
 
-The path begins with the linear start. A model with products is on it only where no state reaches the side of its box in
-free runs along the data, and where the data have several rows per coefficient: on short records products of hidden
+The path begins with the linear start. A model with products is on it only where it stays in range in free runs along
+the data, and where the data have several rows per coefficient: on short records products of hidden
 states fit anything.
 """
 
@@ -82,7 +82,7 @@ def _worth_judging(sieve: HiddenSieve, learned: HiddenLearning, start: HiddenSta
         return [linear]
     points = sieve.path(GrownProblem(problem, start.fit), task.path_length, task.progress)
     most = learned.rows * learned.outputs // ROWS_PER_COEFFICIENT
-    return [linear, *(one for one in points if one.size <= most and stays_inside(problem, one.fit.coef))]
+    return [linear, *(one for one in points if one.size <= most and follows(problem, one.fit.coef))]
 
 
 def without_rounding(rows: FloatArray) -> FloatArray:
@@ -91,11 +91,11 @@ def without_rounding(rows: FloatArray) -> FloatArray:
     return np.where(np.abs(rows) > _ROUNDING * largest, rows, 0.0)
 
 
-def stays_inside(problem: HiddenProblem, coef: FloatArray) -> bool:
-    """Tell whether no state reaches the side of its box along the windows."""
-    n, bound = problem.structure.states, problem.structure.bound
-    run = problem.structure.run(coef, problem.starts, problem.inputs)[:, :, :n]
-    return bool((np.abs(run) < bound).all())
+def follows(problem: HiddenProblem, coef: FloatArray) -> bool:
+    """Tell whether simulated windows stay near what was measured: no further off than the range is wide (D79)."""
+    simulated, measured = problem.structure.simulate(coef, problem.starts, problem.inputs), problem.aim.outputs
+    low, high = measured.min(axis=(0, 1)), measured.max(axis=(0, 1))
+    return bool(((simulated >= 2 * low - high) & (simulated <= 2 * high - low)).all())
 
 
 def _judged(point: HiddenPoint, learned: HiddenLearning, start: HiddenStart, task: Task) -> PathPoint:
@@ -165,14 +165,14 @@ class HiddenCandidates(Candidates):
         )
 
     def _learned_again(self, point: HiddenPoint) -> tuple[HiddenLearning, HiddenSolution]:
-        """Return the fit to all data; where a state then reaches the side of its box, the one before."""
+        """Return the fit to all data; where that leaves the range of the data, the one before."""
         task, rough = self.task, plain_encoder(self.start.space)
         parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
         seen = tuple(_in_memory(part, task, self.form.sieve) for part in parts)
         both = self.learned.of_other(seen, task.seed)
         problem = both.problem(self.start.space, int(self.start.problem.structure.terms.degrees.max()))
         fit = _REFIT.fit(problem, point.fit.coef, point.free)
-        coef = fit.coef if stays_inside(problem, fit.coef) else point.fit.coef
+        coef = fit.coef if follows(problem, fit.coef) else point.fit.coef
         return both, both.solution(problem, coef, rough)
 
 
