@@ -115,7 +115,7 @@ def test_a_stream_gives_the_same_model():
     [
         ({"delays": "many"}, 'delays may be "auto"'),
         ({"dictionary": "kernels"}, 'dictionary may be "auto"'),
-        ({"form": "cubic"}, "form must be one of linear, bilinear, reprojected or auto"),
+        ({"form": "cubic"}, "form must be one of linear, bilinear, reprojected, hidden or auto"),
     ],
 )
 def test_words_that_mean_nothing_are_refused(settings, message):
