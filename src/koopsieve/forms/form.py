@@ -36,7 +36,7 @@ class Form(ABC):
     uses_input_terms: ClassVar[bool] = False  # whether candidates may be functions of the inputs too
     linear_in_delays: ClassVar[bool] = False  # whether the delays that suit a plain linear model suit it
     recipe: ClassVar[Block | None] = None  # its dictionary, where it takes no other
-    in_auto: ClassVar[bool] = True  # whether it is searched where no form is asked for
+    rows_needed: ClassVar[float] = 0  # samples to learn from below which it is searched only when asked for
 
     @property
     def name(self) -> str:

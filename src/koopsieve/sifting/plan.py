@@ -60,7 +60,7 @@ def plan_searches(parts: Parts, settings: SiftSettings) -> SearchPlan:
         If a fitted dictionary is given and the delays are to be found.
     """
     dictionary, signals = settings.dictionary, parts.learn.signals
-    forms = settings.forms_for(inputs=bool(signals.inputs))
+    forms = settings.forms_for(inputs=bool(signals.inputs), rows=_rows(parts))
     delays = settings.delays_of(parts.learn)
     grid = _linear_grid(parts) if delays is None else delays
     if len(grid) > 1 and isinstance(dictionary, Dictionary):
@@ -88,6 +88,7 @@ def plan_searches(parts: Parts, settings: SiftSettings) -> SearchPlan:
     if linear:
         both = tuple(dict.fromkeys([family, offered[-1]]))
         jobs = (*_linear_jobs(linear, both, _deepest_affordable(fast, both, grid, line), signals), *jobs)
+        jobs = tuple(sorted(jobs, key=lambda job: job.forms[0].recipe is not None))  # the slowest last
     return SearchPlan(jobs, (*plain, *(one.summary for one in tried)), deepest)
 
 
@@ -131,6 +132,11 @@ def _deepest_affordable(
 
 def _recipe(embedding: Embedding, offered: Block | Family, signals: Signals, sees_inputs: bool) -> Block | None:
     return offered if isinstance(offered, Block) else offered.recipe(signals, embedding, sees_inputs)
+
+
+def _rows(parts: Parts) -> float:
+    """Return how many samples there are to learn from; without end where a stream does not say it."""
+    return np.inf if parts.learn.n_samples is None else parts.learn.n_samples
 
 
 def _linear_jobs(

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from koopsieve._types import KoopsieveError, is_several, real_number, require_kind, sorted_horizons, whole_number
 from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.dictionary import Block, Dictionary
@@ -58,9 +60,9 @@ class SiftSettings:
         _check_parts(self.validation, self.test, self.truth)
         _check_effects(self)
 
-    def forms_for(self, inputs: bool) -> tuple[Form, ...]:
-        """Return the forms to search with their settings, the simplest first; some need inputs."""
-        asked = [name for name, one in FORMS.items() if one.in_auto] if self.form == AUTO else [self.form]
+    def forms_for(self, inputs: bool, rows: float = np.inf) -> tuple[Form, ...]:
+        """Return the forms to search with their settings, the simplest first; some need inputs, some many rows."""
+        asked = [name for name, one in FORMS.items() if one.rows_needed <= rows] if self.form == AUTO else [self.form]
         if self.form == AUTO and isinstance(self.sieve, GraphSieve):
             asked = [LinearModel.form]
         if self.form == AUTO and not isinstance(self.dictionary, str):

@@ -7,6 +7,7 @@ states fit anything.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -52,7 +53,7 @@ class HiddenForm(Form):
     sifts: ClassVar[type[GrownProblem]] = GrownProblem
     linear_in_delays: ClassVar[bool] = True
     recipe: ClassVar[Block | None] = States() + Constant()
-    in_auto: ClassVar[bool] = False
+    rows_needed: ClassVar[float] = np.inf
 
     sieve: HiddenSieve = field(default_factory=HiddenSieve)
     explain: Identifier = field(default_factory=SpikeSlab)
@@ -146,10 +147,15 @@ class HiddenCandidates(Candidates):
         """Number of coefficients."""
         return self.found[0].free.size
 
+    def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[HiddenModel, ...]:
+        """Fit some points of the path to other data, from their coefficients."""
+        return tuple(both.model(found) for both, found in (self._fitted(self.found[i], (data,)) for i in chosen))
+
     def relearn(self, chosen: int) -> Outcome:
         """Fit one size once more, to learning and validation data together."""
         task, phi = self.task, self.dictionary
-        both, found = self._learned_again(self.found[chosen])
+        parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
+        both, found = self._fitted(self.found[chosen], parts)
         model, everything = both.model(found), self.points[-1].model
         statistics = with_validation(learning_statistics(task, phi, ()), task, phi, ())
         every = np.ones(self.found[chosen].free.shape, dtype=bool)
@@ -164,10 +170,11 @@ class HiddenCandidates(Candidates):
             candidate_names=coefficient_names(every, *_names(self.learned, self.start.problem)),
         )
 
-    def _learned_again(self, point: HiddenPoint) -> tuple[HiddenLearning, HiddenSolution]:
-        """Return the fit to all data; where that leaves the range of the data, the one before."""
+    def _fitted(
+        self, point: HiddenPoint, parts: tuple[Trajectories | Stream, ...]
+    ) -> tuple[HiddenLearning, HiddenSolution]:
+        """Return the fit to other data; where that leaves the range of the data, the one before."""
         task, rough = self.task, plain_encoder(self.start.space)
-        parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
         seen = tuple(_in_memory(part, task, self.form.sieve) for part in parts)
         both = self.learned.of_other(seen, task.seed)
         problem = both.problem(self.start.space, int(self.start.problem.structure.terms.degrees.max()))
