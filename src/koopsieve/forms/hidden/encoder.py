@@ -1,7 +1,7 @@
 """The encoder: hidden states as a linear function of past outputs and inputs, fitted when the model is known.
 
 First the states of long simulations are regressed on the delay line: what they mean may have moved while the model was
-fitted. Then Levenberg–Marquardt lowers the errors of the first steps after a start (D87).
+fitted. Then Levenberg–Marquardt lowers the errors of the first steps after a start (D88).
 """
 
 from __future__ import annotations

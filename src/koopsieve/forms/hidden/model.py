@@ -13,11 +13,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
 from koopsieve.dictionary import Dictionary, TermMap
 from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.states import MAX_DEGREE, Ones, Products
+from koopsieve.forms.hidden.lifting import ExactLifting, exact_lifting
 from koopsieve.forms.hidden.power_table import PowerTable
 from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
 from koopsieve.forms.model import Model, require_shape
@@ -152,6 +153,23 @@ class HiddenModel(Model):
         A[:, :, :n] = slope[:, :, :n]
         offset = held - np.einsum("pij,pj->pi", A, carried) - np.einsum("pij,pj->pi", B, acting)
         return Linearisation(A, B, np.eye(n + outputs)[n:], offset)
+
+    def lifted(self, most: int = 500) -> ExactLifting:
+        """Return the model as a linear one in products of its states, where that is exact with finitely many.
+
+        It is for chains of filters and polynomials; it holds as long as no state is held at its limit.
+
+        Parameters
+        ----------
+        most : int
+            Products at most.
+
+        Raises
+        ------
+        KoopsieveError
+            If products lead to ever higher ones.
+        """
+        return exact_lifting(self, whole_number("most, the number of products,", most, 1))
 
     def output_terms(self) -> OutputTerms:
         """Return the terms with what they add to each state and output."""

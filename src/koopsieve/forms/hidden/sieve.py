@@ -171,7 +171,7 @@ def _left(factor: TriangularFactor, free: BoolArray, size: int) -> BoolArray:
 
 
 def _terms_left(factor: TriangularFactor, free: BoolArray, size: int) -> BoolArray:
-    """Return the coefficients of the terms that are missed most: backward elimination of whole terms (D88).
+    """Return the coefficients of the terms that are missed most: backward elimination of whole terms (D89).
 
     With X = R⁻¹ and w the least squares, taking out a term with rows X_g adds w_gᵀ(X_g X_gᵀ)⁻¹w_g to the squared error.
     The term that adds least per coefficient goes, until at most `size` are left, or one term.

@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
+from koopsieve.forms.hidden.encoder import EncoderProblem
 from koopsieve.forms.hidden.power_table import PowerTable
 from koopsieve.forms.hidden.problem import HiddenProblem
+from koopsieve.forms.hidden.sieve import _terms_left
 from koopsieve.forms.hidden.structure import Aim, HiddenStructure
+from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.windows import Windows
 from tests.reference import literal_hidden
 
 SHAPES = [(2, 1, 1, 3), (3, 0, 2, 2), (1, 2, 1, 4), (2, 2, 3, 2)]  # states, inputs, outputs, degree
@@ -118,3 +122,48 @@ def test_a_start_that_overflows_has_an_infinite_loss():
     structure, coef, _, (starts, inputs, outputs) = case(2, 1, 1, 3, bound=1e300, size=1e10)
     problem = HiddenProblem(structure, starts, inputs, Aim(outputs, np.ones(1), burn=0))
     assert problem.loss(coef) == np.inf
+
+
+@pytest.mark.parametrize("bound", [12.0, 0.4])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_slopes_by_the_start_are_finite_differences(shape, bound):
+    structure, coef, _, (starts, inputs, _) = case(*shape, bound)
+    found, slopes = structure.start_sensitivities(coef, starts, inputs)
+    np.testing.assert_allclose(found, structure.simulate(coef, starts, inputs), rtol=1e-12)
+    step = 1e-6
+    for i in range(structure.states):
+        moved = step * np.eye(structure.states)[i]
+        ahead, behind = (literal(structure, coef, starts + sign * moved, inputs) for sign in (1, -1))
+        np.testing.assert_allclose(slopes[..., i], (ahead - behind) / (2 * step), atol=1e-7)
+
+
+def test_the_encoder_is_fitted_with_the_slopes_of_its_loss():
+    structure, coef, _, (_, inputs, outputs) = case(2, 1, 1, 3)
+    rng = np.random.default_rng(0)
+    lines, theta = rng.normal(size=(5, 4)), 0.1 * rng.normal(size=8)
+    unit = 0.5 + rng.random(outputs.shape[1:])
+    problem = EncoderProblem(structure, coef, lines, Windows(lines, inputs, outputs), unit)
+    normal, step = problem.normal(theta), 1e-6
+    slope = [(problem.loss(theta + step * e) - problem.loss(theta - step * e)) / (2 * step) for e in np.eye(8)]
+    np.testing.assert_allclose(-2 * normal.score / outputs.size, slope, atol=1e-7)
+    left = problem.in_units_left(theta)
+    assert left.loss(theta) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_whole_terms_go_in_the_order_of_brute_force():
+    rng = np.random.default_rng(2)
+    free = rng.random((3, 6)) < 0.8
+    term, J = np.nonzero(free)[1], rng.normal(size=(60, int(free.sum())))
+    target = J @ rng.normal(size=J.shape[1])
+    factor = TriangularFactor.empty(J.shape[1], 1).absorb(J, target[:, None])
+
+    def error(kept):
+        columns = J[:, np.isin(term, kept)]
+        return np.sum((target - columns @ np.linalg.lstsq(columns, target, rcond=None)[0]) ** 2)
+
+    kept = list(np.unique(term))
+    while np.isin(term, kept).sum() > 7:
+        cost = {t: (error([k for k in kept if k != t]) - error(kept)) / np.sum(term == t) for t in kept}
+        kept.remove(min(cost, key=cost.get))
+    found = _terms_left(factor, free, 7)
+    assert sorted(np.flatnonzero(found.any(axis=0))) == sorted(kept)
