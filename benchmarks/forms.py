@@ -86,7 +86,7 @@ def scores(name: str, snr_db: float, samples: int, seed: int) -> dict[str, Score
     found["auto"] = Score(chosen.error, chosen.terms, seconds)
     begun = time.perf_counter()
     alone = sift(train, horizons=horizons)
-    found["found"] = Score(error(alone.model), alone.terms, time.perf_counter() - begun)
+    found["found"] = Score(error(alone.model), alone.n_terms, time.perf_counter() - begun)
     return found
 
 

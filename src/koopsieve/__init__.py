@@ -3,9 +3,9 @@
 Public names are imported when they are first used, so that `import koopsieve` costs nothing that is not needed.
 """
 
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from importlib.util import find_spec as _find_spec
+from typing import TYPE_CHECKING
 
 from koopsieve._version import __version__
 
@@ -79,6 +79,7 @@ _MODULES = {  # where each public name is defined
     "sifting.result": "SieveResult",
     "uncertainty": "calibrate",
 }
+_MODULES_TO_USE = ("control", "plots", "report", "systems")  # what completion shows beside the names below
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
@@ -135,15 +136,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOME:
-        value = getattr(import_module(f"koopsieve.{_HOME[name]}"), name)
+        value = getattr(_import_module(f"koopsieve.{_HOME[name]}"), name)
         globals()[name] = value  # the next use finds it without asking
         return value
-    if not name.startswith("_") and find_spec(f"koopsieve.{name}") is not None:
-        return import_module(f"koopsieve.{name}")
+    if not name.startswith("_") and _find_spec(f"koopsieve.{name}") is not None:
+        return _import_module(f"koopsieve.{name}")
     raise AttributeError(f"module 'koopsieve' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, *_MODULES_TO_USE])

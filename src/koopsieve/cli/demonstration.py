@@ -16,7 +16,8 @@ from koopsieve.plots import plot_simulation
 from koopsieve.plots.figure import MODELS, as_text, new_figure
 from koopsieve.sifting.judge import EVERYTHING, LINEAR, SIFTED
 from koopsieve.sifting.pipeline import sift
-from koopsieve.sifting.result import SieveResult, contenders
+from koopsieve.sifting.result import SieveResult
+from koopsieve.sifting.tables import contenders
 from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from koopsieve._display import number, steps
-from koopsieve.sifting.result import Contender, SieveResult, contenders
+from koopsieve.sifting.result import SieveResult
+from koopsieve.sifting.tables import Contender, contenders
 
 _MAX_NAMES = 20  # the report shows all
 

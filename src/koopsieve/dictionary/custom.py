@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import cache
+from importlib import import_module
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -15,20 +18,27 @@ from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 _STEP = np.cbrt(np.finfo(float).eps)  # of a central difference, relative to the size of the coordinate
 
 
-@dataclass(frozen=True, eq=False)
-class Calls(Observables):
+class Code(Observables):
     """Columns of what a callable returns for all points at once.
 
     A callable cannot be asked for a part of its columns, so it is called whole as long as one of them is kept.
     """
 
-    function: Callable[[FloatArray], Any]
     columns: IndexArray
-    derivative: Callable[[FloatArray], Any] | None = None
+
+    @property
+    @abstractmethod
+    def called(self) -> Callable[[FloatArray], Any]:
+        """What computes the columns."""
+
+    @property
+    @abstractmethod
+    def derivative(self) -> Callable[[FloatArray], Any] | None:
+        """What computes their derivatives, if the user gave it."""
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Call, check and cut."""
-        values = _as_columns(self.function(points), len(points), self.names)
+        values = _as_columns(self.called(points), len(points), self.names)
         out[:] = values[:, self.columns]
 
     def gradient(self, points: FloatArray) -> FloatArray:
@@ -55,13 +65,32 @@ class Calls(Observables):
         """Refuse: Python code has no expression."""
         raise KoopsieveError(f"{self.names[column]} is computed by {self.described()}, which has no formula.")
 
-    def fits(self, width: int) -> bool:
-        """Refuse: it cannot come out of a file."""
-        return False
-
     def code(self) -> Iterator[Observables]:
         """Yield this family."""
         yield self
+
+
+@dataclass(frozen=True, eq=False)
+class Calls(Code):
+    """Columns of a callable in this program, which no file can hold."""
+
+    function: Callable[[FloatArray], Any]
+    columns: IndexArray
+    slope: Callable[[FloatArray], Any] | None = None
+
+    @property
+    def called(self) -> Callable[[FloatArray], Any]:
+        """The callable."""
+        return self.function
+
+    @property
+    def derivative(self) -> Callable[[FloatArray], Any] | None:
+        """The derivative, if there is one."""
+        return self.slope
+
+    def fits(self, width: int) -> bool:
+        """Refuse: it cannot come out of a file."""
+        return False
 
     def described(self) -> str:
         """Return the block as a user knows it: a Function with its callable, a Transformer with its class."""
@@ -76,17 +105,78 @@ class Calls(Observables):
         return replace(self, names=self.picked_names(columns), columns=self.columns[columns])
 
 
+@dataclass(frozen=True, eq=False)
+class ImportedCalls(Code):
+    """Columns of a function that is known by its import path; `paths` holds it, and that of its derivative or ""."""
+
+    paths: tuple[str, ...]
+    columns: IndexArray
+
+    @property
+    def called(self) -> Callable[[FloatArray], Any]:
+        """The function, imported when it is first called."""
+        return imported(self.paths[0])
+
+    @property
+    def derivative(self) -> Callable[[FloatArray], Any] | None:
+        """The derivative, if there is one."""
+        return imported(self.paths[1]) if self.paths[1] else None
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The modules that the functions are imported from."""
+        return tuple(path.partition(":")[0] for path in self.paths if path)
+
+    def fits(self, width: int) -> bool:
+        """Tell whether the columns belong to the names, and the paths are paths."""
+        paths = len(self.paths) == 2 and all(map(_is_path, (self.paths[0], self.paths[1] or self.paths[0])))
+        return paths and self.columns.shape == (self.size,) and bool((self.columns >= 0).all())
+
+    def described(self) -> str:
+        """Return the block as a user wrote it."""
+        return f"the Python code of Function({self.paths[0]!r})"
+
+    def select(self, columns: IndexArray) -> Self:
+        """Keep some of the columns."""
+        return replace(self, names=self.picked_names(columns), columns=self.columns[columns])
+
+
+@cache
+def imported(path: str) -> Callable[[FloatArray], Any]:
+    """Return the function at an import path, `module:name`.
+
+    Raises
+    ------
+    KoopsieveError
+        If there is none.
+    """
+    module, _, name = path.partition(":")
+    try:
+        found = getattr(import_module(module), name) if _is_path(path) else None
+    except (ImportError, AttributeError) as error:
+        raise KoopsieveError(f"{path!r} cannot be imported: {error}. Expected 'package.module:function'.") from error
+    if not callable(found):
+        raise KoopsieveError(f"{path!r} is no function. Expected 'package.module:function'.")
+    return found  # type: ignore[no-any-return]
+
+
+def _is_path(text: str) -> bool:
+    module, colon, name = text.partition(":")
+    return bool(colon) and name.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
 @dataclass(frozen=True, repr=False)
 class Function(Block):
     """Observables computed by a user's function.
 
     Parameters
     ----------
-    function : callable
-        Takes states (samples, n), returns (samples,) or (samples, k). It must treat every row by itself.
+    function : callable or str
+        Takes states (samples, n), returns (samples,) or (samples, k). It must treat every row by itself. Given by its
+        import path, such as "mypackage.terms:friction", a model that uses it can be saved.
     names : sequence of str
         One per column. Write several blocks if columns should be computed only when they are kept.
-    gradient : callable, optional
+    gradient : callable or str, optional
         Takes the same states, returns the derivatives (samples, k, n). Left out, the multi-step fit takes central
         differences, which call the function 2n times.
     of : {"states", "states and inputs"}
@@ -100,9 +190,9 @@ class Function(Block):
     [[3.0]]
     """
 
-    function: Callable[[FloatArray], Any]
+    function: Callable[[FloatArray], Any] | str
     names: Sequence[str]
-    gradient: Callable[[FloatArray], Any] | None = None
+    gradient: Callable[[FloatArray], Any] | str | None = None
     of: str = STATES
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
@@ -110,13 +200,21 @@ class Function(Block):
         domain = Domain(samples, self.of)
         names = tuple(str(name) for name in self.names)
         few = next(domain.blocks())[:3]
-        values = _as_columns(self.function(few), len(few), names)
+        function = imported(self.function) if isinstance(self.function, str) else self.function
+        values = _as_columns(function(few), len(few), names)
         if values.shape[1] != len(names):
             raise KoopsieveError(
                 f"Function must return one column per name. Expected {len(names)} ({', '.join(names[:4])}), "
                 f"got {values.shape[1]}."
             )
-        return domain.fitted(Calls(names, self.function, np.arange(len(names)), self.gradient))
+        return domain.fitted(self._family(names))
+
+    def _family(self, names: tuple[str, ...]) -> Code:
+        columns = np.arange(len(names))
+        if isinstance(self.function, str) and (self.gradient is None or isinstance(self.gradient, str)):
+            return ImportedCalls(names, (self.function, self.gradient or ""), columns)
+        function, slope = (imported(one) if isinstance(one, str) else one for one in (self.function, self.gradient))
+        return Calls(names, cast("Callable[[FloatArray], Any]", function), columns, slope)
 
 
 @dataclass(frozen=True, repr=False)

@@ -241,7 +241,9 @@ class Dictionary(Shown):
         return {"families": config, "drives": input_terms, "signals": self.signals.to_dict()}, {**arrays, **more}
 
     @classmethod
-    def from_parts(cls, config: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> Dictionary:
+    def from_parts(
+        cls, config: Mapping[str, Any], arrays: Mapping[str, FloatArray], functions_from: Sequence[str] = ()
+    ) -> Dictionary:
         """Return the dictionary that `to_parts` took apart; one that does not fit together is refused.
 
         Raises
@@ -254,8 +256,8 @@ class Dictionary(Shown):
         extra = arrays.keys() - array_names(config["families"]) - array_names(config["drives"], "drive.")
         if extra:
             raise KoopsieveError(f"It has arrays that do not belong to it: {', '.join(sorted(extra)[:5])}.")
-        families = from_parts(config["families"], arrays, states)
-        found = cls(families, signals, from_parts(config["drives"], arrays, both, "drive."))
+        families = from_parts(config["families"], arrays, states, "", functions_from)
+        found = cls(families, signals, from_parts(config["drives"], arrays, both, "drive.", functions_from))
         with np.errstate(all="ignore"):  # what does not fit together shows here, not at the first prediction
             found.evaluate(np.ones((1, both)))
         return found
@@ -272,15 +274,20 @@ class Dictionary(Shown):
         write_archive(path, KIND, VERSION, {"dictionary": config}, arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Dictionary:
-        """Read a dictionary that `save` wrote.
+    def load(cls, path: str | os.PathLike[str], functions_from: Sequence[str] = ()) -> Dictionary:
+        """Read a dictionary that `save` wrote; functions by import path are taken only from the modules named.
 
         Raises
         ------
         KoopsieveError
             If the file is not there, damaged, or something else.
         """
-        return read_archive(path, KIND, VERSION, lambda header, arrays: cls.from_parts(header["dictionary"], arrays))
+        return read_archive(
+            path,
+            KIND,
+            VERSION,
+            lambda header, arrays: cls.from_parts(header["dictionary"], arrays, functions_from),
+        )
 
     def _facts(self) -> Facts:
         return {

@@ -1,7 +1,7 @@
 """The registry of families, and how each is taken apart into plain values and arrays, and back: what model files hold.
 
-Only families of the registry can come out of a file, so reading a file never runs foreign code. A new family is its own
-file and one line here.
+Only families of the registry can come out of a file, so reading a file never runs foreign code; functions by import
+path are taken only from modules that the caller names. A new family is its own file and one line here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary import kernels, products, states, text_terms, waves
+from koopsieve.dictionary import custom, kernels, products, states, text_terms, waves
 from koopsieve.dictionary.observables import Observables
 
 Texts = tuple[str, ...]
@@ -31,6 +31,7 @@ FAMILIES: dict[str, type[Observables]] = {
         kernels.PeriodicKernels,
         waves.Waves,
         text_terms.TextTerms,
+        custom.ImportedCalls,
     )
 }
 
@@ -52,7 +53,8 @@ def to_parts(families: Sequence[Observables], prefix: str = "") -> tuple[list[di
         if kind not in FAMILIES:
             raise KoopsieveError(
                 f"{', '.join(family.names[:3])} come from Python code, which a model file does not hold. "
-                "Use the built-in blocks, or keep the dictionary in your program and save the matrices."
+                "Use the built-in blocks, or give the function by its import path: "
+                "Function('mypackage.terms:friction', names=[…])."
             )
         entry: dict[str, Any] = {"kind": kind}
         for field, hint in _fields(type(family)).items():
@@ -69,16 +71,34 @@ def to_parts(families: Sequence[Observables], prefix: str = "") -> tuple[list[di
 
 
 def from_parts(
-    config: Sequence[Mapping[str, Any]], arrays: Mapping[str, FloatArray], width: int, prefix: str = ""
+    config: Sequence[Mapping[str, Any]],
+    arrays: Mapping[str, FloatArray],
+    width: int,
+    prefix: str = "",
+    functions_from: Sequence[str] = (),
 ) -> tuple[Observables, ...]:
     """Return the families described, which take points of `width` coordinates.
 
     Raises
     ------
     KoopsieveError
-        If a kind is not known, or arrays do not fit the names or the points.
+        If a kind is not known, arrays do not fit the names or the points, or a function would be imported from a module
+        that is not among `functions_from`.
     """
-    return tuple(_family(f"{prefix}{number}", entry, arrays, width) for number, entry in enumerate(config))
+    found = tuple(_family(f"{prefix}{number}", entry, arrays, width) for number, entry in enumerate(config))
+    require_named_modules(found, functions_from)
+    return found
+
+
+def require_named_modules(families: Sequence[Observables], functions_from: Sequence[str]) -> None:
+    """Refuse families that would import a function from a module which the caller did not name."""
+    for family in (code for one in families for code in one.code()):
+        unnamed = set(getattr(family, "modules", ())) - set(functions_from)
+        if unnamed:
+            raise KoopsieveError(
+                f"It calls {family.described()}, and a file may not import code by itself. If you trust that module, "
+                f"load with functions_from={sorted(unnamed)!r}."
+            )
 
 
 def array_names(config: Sequence[Mapping[str, Any]], prefix: str = "") -> set[str]:
@@ -114,7 +134,7 @@ def _family(place: str, entry: Mapping[str, Any], arrays: Mapping[str, FloatArra
         name = f"{place}.{field}"
         if hint is Observables:
             inner = _inner_width(place, [f for f, h in _fields(kind).items() if h is Observables].index(field), arrays)
-            (values[field],) = from_parts([entry[field]], arrays, min(inner, width), f"{name}.")
+            values[field] = _family(f"{name}.0", entry[field], arrays, min(inner, width))
         elif hint == Texts:
             values[field] = _texts(place, field, entry[field])
         else:

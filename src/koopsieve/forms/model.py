@@ -177,20 +177,27 @@ class Model(Exportable, FormInterface, Shown, ABC):
         Raises
         ------
         KoopsieveError
-            If the dictionary holds a user's own code, which a safe file cannot.
+            If the dictionary holds a user's own code, which a safe file cannot; a function that was given by its import
+            path is saved as that path.
         """
         model_file.write(path, self)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Model:
+    def load(path: str | os.PathLike[str], functions_from: Sequence[str] = ()) -> Model:
         """Read a model that `save` wrote, in whichever form it is; nothing in the file is ever executed.
+
+        Parameters
+        ----------
+        path : path
+        functions_from : sequence of str
+            Modules of yours that functions named by the file may be imported from, such as ["mypackage.terms"].
 
         Raises
         ------
         KoopsieveError
-            If the file is damaged or foreign.
+            If the file is damaged or foreign, or needs a function from another module.
         """
-        return model_file.read(path)
+        return model_file.read(path, functions_from)
 
     def _repr_html_(self) -> str:
         return f"{super()._repr_html_()}<div>{escape(self._repr_latex_())}</div>"

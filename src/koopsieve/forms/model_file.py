@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,18 +32,18 @@ def write(path: str | os.PathLike[str], model: Model) -> None:
     write_archive(path, KIND, VERSION, header, named)
 
 
-def read(path: str | os.PathLike[str]) -> Model:
-    """Read a model in whichever form it is.
+def read(path: str | os.PathLike[str], functions_from: Sequence[str] = ()) -> Model:
+    """Read a model in whichever form it is; see `Model.load`.
 
     Raises
     ------
     KoopsieveError
         If the file is not there, damaged, or not a model of koopsieve.
     """
-    return read_archive(path, KIND, VERSION, _build)
+    return read_archive(path, KIND, VERSION, lambda header, arrays: _build(header, arrays, functions_from))
 
 
-def _build(header: dict[str, Any], arrays: Arrays) -> Model:
+def _build(header: dict[str, Any], arrays: Arrays, functions_from: Sequence[str]) -> Model:
     from koopsieve.forms import FORMS
 
     if header["form"] not in FORMS:
@@ -59,7 +60,7 @@ def _build(header: dict[str, Any], arrays: Arrays) -> Model:
             raise KoopsieveError(f"Its array {name} holds numbers that are not finite.")
     build: Any = FORMS[header["form"]].model
     known = None if header["calibration"] is None else Calibration.from_parts(header["calibration"], found)
-    dictionary = Dictionary.from_parts(header["dictionary"], parts)
+    dictionary = Dictionary.from_parts(header["dictionary"], parts, functions_from)
     if known is not None:
         known.check(dictionary)
     model: Model = build(dictionary=dictionary, calibration=known, **own)

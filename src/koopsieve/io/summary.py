@@ -21,7 +21,8 @@ from koopsieve.forms.spectra import Spectrum, spectrum
 from koopsieve.identify import Estimate
 from koopsieve.sifting.judge import LINEAR, PERSISTENCE
 from koopsieve.sifting.preliminary import SearchSummary
-from koopsieve.sifting.result import Contender, SieveResult, Sifted, contenders, result_of
+from koopsieve.sifting.result import SieveResult, Sifted, result_of
+from koopsieve.sifting.tables import Contender, contenders, probabilities, term_rows
 from koopsieve.uncertainty.coverage import Coverage
 
 
@@ -91,8 +92,8 @@ def _what_was_kept(result: SieveResult) -> dict[str, Any]:
             "reduced": len(result.retained),
             "retained": result.retained_names,
         },
-        "terms": result.terms,
-        "coefficients": _coefficients(result),
+        "terms": result.n_terms,
+        "coefficients": term_rows(result),
         "interchangeable": _interchangeable(result),
         "embedding": result.embedding.to_dict(),
         "horizons": result.horizons,
@@ -100,32 +101,9 @@ def _what_was_kept(result: SieveResult) -> dict[str, Any]:
     }
 
 
-def _coefficients(result: SieveResult) -> list[dict[str, Any]]:
-    """Return every term of the model with its formula, and what it adds to what it drives one step ahead."""
-    from koopsieve.export.formulas import formulas  # SymPy is loaded where it is used
-
-    model, terms = result.model, result.model.output_terms()
-    texts = formulas(model.step_dictionary)
-    probability = _probabilities(result.explanation)
-    return [
-        {
-            "name": name,
-            "formula": texts.get(name, name),
-            "coefficient": dict(zip(model.driven_names, row, strict=True)),
-            "probability": {o: probability[o][name] for o in model.driven_names if name in probability.get(o, {})},
-        }
-        for name, row in zip(terms.names, terms.coef, strict=True)
-    ]
-
-
-def _probabilities(found: Estimate) -> dict[str, dict[str, float]]:
-    columns = zip(found.targets, found.inclusion.T, strict=True)
-    return {target: dict(zip(found.regressors, map(float, column), strict=True)) for target, column in columns}
-
-
 def _interchangeable(result: SieveResult) -> list[dict[str, Any]]:
     """Return groups of terms that could stand for one another, and how many of each drive each output on average."""
-    probability, outputs = _probabilities(result.explanation), result.model.output_names
+    probability, outputs = probabilities(result.explanation), result.model.output_names
     return [
         {
             "terms": group,

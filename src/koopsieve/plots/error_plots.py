@@ -12,7 +12,8 @@ from koopsieve._types import KoopsieveError
 from koopsieve.forms.path import SievePath
 from koopsieve.plots.figure import CEILING, as_text, draw_errors, legend, log_axis, mark_diverged, new_axes, styles_of
 from koopsieve.sifting.judge import SIFTED
-from koopsieve.sifting.result import Sifted, contenders, result_of
+from koopsieve.sifting.result import Sifted, result_of
+from koopsieve.sifting.tables import contenders
 from koopsieve.uncertainty import coverage_curve
 
 if TYPE_CHECKING:

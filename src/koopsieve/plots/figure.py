@@ -62,14 +62,17 @@ def new_figure(width: float, height: float) -> Figure:
         If matplotlib is not installed.
     """
     needed("matplotlib", "Drawing figures", "plots")
-    from matplotlib.figure import Figure
+    from koopsieve.plots.notebook import CellFigure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return CellFigure(figsize=(width, height), layout="constrained")
 
 
 def new_axes(width: float = 6.0, height: float = 4.0) -> Axes:
     """Return axes on a figure of its own; see `new_figure`."""
-    return new_figure(width, height).add_subplot()
+    figure = new_figure(width, height)
+    from koopsieve.plots.notebook import CellAxes
+
+    return figure.add_subplot(axes_class=CellAxes)
 
 
 def as_text(name: str) -> str:

@@ -11,7 +11,8 @@ from koopsieve.evaluate import free_run
 from koopsieve.plots.examples import examples, shown_models
 from koopsieve.plots.figure import LEFT, MODELS, as_text, legend, new_axes
 from koopsieve.sifting.judge import SIFTED
-from koopsieve.sifting.result import Sifted, contenders, result_of
+from koopsieve.sifting.result import Sifted, result_of
+from koopsieve.sifting.tables import contenders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,8 @@ from koopsieve.plots.examples import Example, examples
 from koopsieve.report.record import packed, record, rounded, spectra
 from koopsieve.sieve import strength
 from koopsieve.sifting.judge import EVERYTHING
-from koopsieve.sifting.result import SieveResult, contenders
+from koopsieve.sifting.result import SieveResult
+from koopsieve.sifting.tables import contenders
 
 MAX_MATRIX = 60_000  # numbers of the model's matrices that the page holds; larger models are in model.npz only
 MAX_SHOWN = 200  # observables in the inclusion matrix

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from koopsieve._archive import Arrays, read_archive, write_archive
 from koopsieve._display import Facts, Shown, html_grid, html_table, number, shorten, steps
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._values import from_plain, to_plain
 from koopsieve.data import Embedding
 from koopsieve.data.provenance import Provenance
 from koopsieve.dictionary import Dictionary
+from koopsieve.dictionary.observables import Observables
+from koopsieve.dictionary.registry import require_named_modules
 from koopsieve.evaluate import Diagnostics, Errors
 from koopsieve.forms import Model, Outcome
 from koopsieve.forms.path import SievePath
@@ -20,10 +25,16 @@ from koopsieve.identify import Estimate, interchangeable_groups
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.algorithm_2 import Reduction
 from koopsieve.sifting.choose import paired_standard_error
-from koopsieve.sifting.judge import EVERYTHING, LINEAR, PERSISTENCE, SIFTED, Baseline, MethodComparison
+from koopsieve.sifting.judge import LINEAR, SIFTED, Baseline, MethodComparison
 from koopsieve.sifting.preliminary import SearchSummary
 from koopsieve.sifting.split import EvaluationData
 from koopsieve.uncertainty import Coverage
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+KIND = "koopsieve result"
+VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,9 +149,27 @@ class SieveResult(Shown):
         return self.path.retained_names
 
     @property
-    def terms(self) -> int:
+    def n_terms(self) -> int:
         """Number of regressors that the model uses, input terms included."""
         return len(self.retained) + len(self.outcome.always_kept)
+
+    @property
+    def terms(self) -> DataFrame:
+        """The model's terms as a data frame: formula, coefficient and probability for every output.
+
+        A coefficient is what the term adds to the output one step ahead; the probability, by spike and slab, is missing
+        where the explanation has none.
+        """
+        from pandas import DataFrame, Index
+
+        from koopsieve.sifting.tables import term_rows
+
+        rows = term_rows(self)
+        table: dict[str, list[Any]] = {"formula": [row["formula"] for row in rows]}
+        for name in self.model.driven_names:
+            table[f"coefficient of {name}"] = [row["coefficient"][name] for row in rows]
+            table[f"probability for {name}"] = [row["probability"].get(name, np.nan) for row in rows]
+        return DataFrame(table, index=Index([row["name"] for row in rows], name="term"))
 
     @property
     def embedding(self) -> Embedding:
@@ -183,6 +212,36 @@ class SieveResult(Shown):
         done = [self.provenance.describe()] if self.provenance.changed else []
         return " ".join([*done, *self.remarks, f"NMSE on {self.evaluation.on} data: {errors} steps."])
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole result to one .npz file of arrays and JSON, whole or not at all; `load` reads it.
+
+        Training data are not in it, the data that errors are of are.
+
+        Raises
+        ------
+        KoopsieveError
+            If it holds a user's own code, or the file could not be written.
+        """
+        header, arrays = to_plain(self)
+        write_archive(path, KIND, VERSION, header, arrays)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], functions_from: Sequence[str] = ()) -> SieveResult:
+        """Read a result that `save` wrote; nothing in the file is executed.
+
+        Parameters
+        ----------
+        path : path
+        functions_from : sequence of str
+            Modules of yours that functions named by the file may be imported from: see `Model.load`.
+
+        Raises
+        ------
+        KoopsieveError
+            If the file is damaged, foreign, or of a version with other fields.
+        """
+        return read_archive(path, KIND, VERSION, lambda header, arrays: _built(header, arrays, functions_from))
+
     def _facts(self) -> Facts:
         error = f"{number(self.errors.mean[-1])} at {steps(self.horizons[-1])} on {self.evaluation.on} data"
         return {"form": self.form, "kept": f"{len(self.retained)} of {self.path.candidates}", "NMSE": error}
@@ -193,6 +252,14 @@ class SieveResult(Shown):
         rows = ([name, *map(number, errors.mean)] for name, errors in models.items())
         title = f"NMSE on {self.evaluation.on} data, mean of the outputs"
         return html_table("SieveResult", facts) + html_grid(title, ["", *map(steps, self.horizons)], rows)
+
+
+def _built(header: Mapping[str, Any], arrays: Arrays, functions_from: Sequence[str]) -> SieveResult:
+    found, parts = from_plain(header, arrays)
+    if not isinstance(found, SieveResult):
+        raise KoopsieveError(f"It holds {type(found).__name__}.")
+    require_named_modules([one for one in parts if isinstance(one, Observables)], functions_from)
+    return found
 
 
 @runtime_checkable
@@ -220,58 +287,3 @@ def result_of(given: Sifted) -> SieveResult:
             "call sift(...) or fit(...) first."
         )
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class Contender:
-    """One model in the table of all: the sifted one, a baseline, or a further method.
-
-    Parameters
-    ----------
-    name : str
-        Of the model or the method.
-    label : str
-        The name, and for a further method whether it uses all terms or those kept.
-    model : Model
-    errors : Errors
-        On the evaluation data.
-    terms : int
-        Number of regressors, input terms included.
-    of_kept : bool
-        Whether it uses the kept terms only.
-    """
-
-    name: str
-    label: str
-    model: Model
-    errors: Errors
-    terms: int
-    of_kept: bool
-
-    @property
-    def condition_number(self) -> float:
-        """κ(Aᵀ); nan for a form without a matrix A."""
-        return self.model.condition_number
-
-    @property
-    def spectral_radius(self) -> float:
-        """Largest absolute eigenvalue of A; nan for a form without it."""
-        return self.model.spectral_radius
-
-
-def contenders(result: SieveResult) -> tuple[Contender, ...]:
-    """Return the sifted model, the baselines, then each further method on all candidates and on those kept."""
-    found = [Contender(SIFTED, SIFTED, result.model, result.errors, result.terms, of_kept=True)]
-    for name in (LINEAR, EVERYTHING, PERSISTENCE):
-        baseline = result.baselines[name]
-        terms = len(baseline.model.output_names) if name == PERSISTENCE else _regressors(baseline.model)
-        found.append(Contender(name, name, baseline.model, baseline.errors, terms, of_kept=False))
-    for name, one in result.comparison.items():
-        for which, fit in (("all", one.full), ("kept", one.reduced)):
-            label, terms = f"{name}, {which}", _regressors(fit.model)
-            found.append(Contender(name, label, fit.model, fit.errors, terms, of_kept=which == "kept"))
-    return tuple(found)
-
-
-def _regressors(model: Model) -> int:
-    return len(model.term_names)

@@ -125,7 +125,7 @@ def test_sift_returns_a_model_of_the_form(result):
     assert result.form == "decay"
     assert isinstance(result.model, Decay)
     assert result.retained_names == ("y", "1")
-    assert result.terms == 3
+    assert result.n_terms == 3
     assert result.path.form == "decay"
     assert "decay form" in result.describe()
     assert np.isfinite(result.errors.mean).all()

@@ -52,7 +52,7 @@ def test_the_summary_has_the_fixed_names(any_result, tmp_path):
     assert found["observables"]["full"] == any_result.path.candidates
     assert found["observables"]["reduced"] == len(found["observables"]["retained"])
     assert found["observables"]["retained"] == list(any_result.retained_names)
-    assert found["terms"] == any_result.terms
+    assert found["terms"] == any_result.n_terms
     assert set(found["embedding"]) == {"state_delays", "input_delays", "inputs_at"}
     assert set(found["baselines"]) == {"persistence", "linear", "everything"}
     for name in found["baselines"]:

@@ -32,7 +32,7 @@ from koopsieve.plots import (
 )
 from koopsieve.plots.examples import examples
 from koopsieve.plots.figure import draw_errors
-from koopsieve.sifting.result import contenders
+from koopsieve.sifting.tables import contenders
 from koopsieve.systems import random_drive, van_der_pol
 from koopsieve.uncertainty import coverage, coverage_curve
 from tests.runs import duffing_result, duffing_trajectories
@@ -49,6 +49,7 @@ def test_a_plot_returns_the_axes_it_drew_on(any_result, plot, tmp_path):
     assert plot(any_result, axes=axes) is axes
     own = plot(any_result)
     assert own.has_data() or plot is plot_graph
+    assert own._repr_png_().startswith(b"\x89PNG")  # so a notebook shows it
     save_figure(own, tmp_path / "figure.png", dpi=40)
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
