@@ -79,7 +79,7 @@ _MODULES = {  # where each public name is defined
     "sifting.result": "SieveResult",
     "uncertainty": "calibrate",
 }
-_MODULES_TO_USE = ("control", "plots", "report", "systems")  # what completion shows beside the names below
+_MODULES_TO_USE = ("control", "datasets", "plots", "report", "systems")  # what completion shows beside the names below
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [

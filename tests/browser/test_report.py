@@ -12,13 +12,19 @@ from tests.runs import in_form
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 CHARTS = "#channels .chart, #spectra .chart, #error-chart, #runs .chart, #stretches .chart, #residual-charts .chart, "
-CHARTS += "#path-chart, #eigenvalues"
+CHARTS += "#path-chart, #eigenvalues, #responses-charts .chart"
 
 
 def boxes(page, selector):
     """Return (width, height) of what a selector finds, as the browser lays it out."""
     script = "nodes => nodes.map(n => { const b = n.getBoundingClientRect(); return [b.width, b.height]; })"
     return page.eval_on_selector_all(selector, script)
+
+
+def unfold(page):
+    """Open everything that is folded away."""
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.wait_for_timeout(200)
 
 
 def luminance(page, selector, what):
@@ -33,10 +39,12 @@ def luminance(page, selector, what):
 def test_every_chart_is_drawn_at_a_readable_size(open_report, any_result, width, theme):
     page, trouble = open_report(any_result, width=width, theme=theme)
     assert trouble == []
+    unfold(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     channels = len(any_result.model.output_names) + len(any_result.model.input_names)
     assert page.locator("#channels svg").count() == page.locator("#spectra svg").count() == channels
-    assert page.locator("#runs svg").count() == len(any_result.model.output_names)
+    assert page.locator("#runs svg").count() == 2 * len(any_result.model.output_names)  # runs, and their errors
+    assert page.locator("#responses-charts svg").count() == 3 * len(any_result.model.output_names)
     hosts, pictures = boxes(page, CHARTS), boxes(page, ",".join(f"{one} svg" for one in CHARTS.split(", ")))
     assert len(hosts) == len(pictures) >= 9
     for (host, _), (wide, high) in zip(hosts, pictures, strict=True):
@@ -316,6 +324,7 @@ def test_code_can_be_copied(open_report, small_result):
 def test_a_hostile_name_does_nothing(open_report, form):
     names = (HOSTILE, '"><script>alert(2)</script>')
     page, trouble = open_report(in_form(form, names))
+    unfold(page)
     for place in ("#heatmap", "#runs svg", "#channels svg", "#path-chart svg", "#stretches svg"):
         page.locator(place).first.scroll_into_view_if_needed()
         page.locator(place).first.hover(position={"x": 180, "y": 125})

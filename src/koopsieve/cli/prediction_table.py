@@ -77,8 +77,8 @@ def read_for(model: Model, files: Sequence[str], asked: Asked) -> Trajectories:
     text = any(Path(file).suffix.lower() in TEXT_SUFFIXES for file in files)
     raw = Trajectories.from_file(
         files,
-        asked.states or signals.outputs,
-        asked.inputs or signals.inputs,
+        asked.states or reading.columns_of(signals.outputs),
+        asked.inputs or reading.columns_of(signals.inputs),
         episode=reading.episode,
         time=reading.time,
         dt=None if reading.time is not None else signals.dt,

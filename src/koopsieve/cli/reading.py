@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from koopsieve._types import KoopsieveError, needed
@@ -25,8 +27,8 @@ def read(settings: Settings, files: Sequence[str]) -> Trajectories | Stream:
         return _stream(settings, files)
     data = Trajectories.from_file(
         files,
-        settings.states,
-        settings.inputs,
+        columns_by_name(settings.states),
+        columns_by_name(settings.inputs),
         episode=settings.episode,
         time=settings.time,
         dt=None if settings.time is not None else settings.dt,
@@ -51,11 +53,36 @@ def _stream(settings: Settings, files: Sequence[str]) -> Stream:
         )
     if settings.missing or settings.date_format is not None:
         raise KoopsieveError("--missing and --date-format are about text. Parquet files hold numbers and dates.")
+    states, inputs = columns_by_name(settings.states), columns_by_name(settings.inputs)
     data = Stream.from_parquet(
-        list(files), settings.states, settings.inputs, episode=settings.episode, time=settings.time, dt=settings.dt
+        list(files),
+        list(states.values()),
+        list(inputs.values()),
+        episode=settings.episode,
+        time=settings.time,
+        dt=settings.dt,
     )
     _check_dt(settings, data)
-    return data
+    return replace(data, signals=data.signals.renamed({**states, **inputs}))
+
+
+def columns_by_name(given: Sequence[str]) -> dict[str, str]:
+    """Return the column of every signal; "speed=Drehzahl Last [1/s]" gives a column a shorter name.
+
+    Examples
+    --------
+    >>> columns_by_name(["y", "speed=Drehzahl Last [1/s]"])
+    {'y': 'y', 'speed': 'Drehzahl Last [1/s]'}
+    """
+    pairs = [
+        (name.strip(), column.strip()) if sign else (one, one)
+        for one in given
+        for name, sign, column in [one.partition("=")]
+    ]
+    twice = [name for name, times in Counter(name for name, _ in pairs).items() if times > 1]
+    if twice:
+        raise KoopsieveError(f"The name {twice[0]!r} occurs twice. Give every state and every input its own name.")
+    return dict(pairs)
 
 
 def _is_large(files: Sequence[str], settings: Settings) -> bool:

@@ -138,7 +138,14 @@ class Settings:
         texts, (), list[str], "CSV, .xlsx, Parquet, .npz or .mat; several are episodes.", DATA
     )
     states: tuple[str, ...] = _setting(
-        texts, (), list[str], "Columns of the measured outputs: y or angle,speed.", DATA, "--states", "-y", split=True
+        texts,
+        (),
+        list[str],
+        "Columns of the measured outputs: y or angle,speed; 'speed=Drehzahl Last [1/s]' gives a shorter name.",
+        DATA,
+        "--states",
+        "-y",
+        split=True,
     )
     inputs: tuple[str, ...] = _setting(
         texts, (), list[str], "Columns of the inputs.", DATA, "--inputs", "-u", split=True

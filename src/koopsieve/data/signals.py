@@ -6,6 +6,7 @@ back.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,8 @@ class Signals:
         How the state is made of them; by default the state is the outputs.
     reading : Reading, optional
         How the data were read from a frame or file; signals that differ in it only are the same.
+    units : mapping from name to str
+        Units to show beside names, as far as they are known; they change no number.
     """
 
     outputs: tuple[str, ...] = ()
@@ -41,6 +44,7 @@ class Signals:
     dt: float = 1.0
     embedding: Embedding = field(default_factory=Embedding)
     reading: Reading | None = field(default=None, compare=False)
+    units: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         check_names(self.outputs, self.inputs)
@@ -63,6 +67,25 @@ class Signals:
         """Of which signal each column of a state and its acting inputs is a sample, and how many steps after k."""
         acting = tuple((name, self.embedding.ahead) for name in self.inputs)
         return self.embedding.samples(self.outputs, self.inputs) + acting
+
+    def label(self, name: str) -> str:
+        """Return a signal's name with its unit, for axes and tables.
+
+        Examples
+        --------
+        >>> Signals(("speed", "y"), units={"speed": "1/s"}).label("speed")
+        'speed [1/s]'
+        """
+        return f"{name} [{self.units[name]}]" if name in self.units else name
+
+    def renamed(self, columns: Mapping[str, str]) -> Signals:
+        """Return the signals under new names, given as a mapping from name to column; see `unit_in` for their units."""
+        names = {column: name for name, column in columns.items()}
+        new = {name: unit for name, column in columns.items() if (unit := unit_in(column)) and name != column}
+        outputs, inputs = (tuple(names.get(one, one) for one in each) for each in (self.outputs, self.inputs))
+        kept = tuple((name, column) for column, name in names.items() if name != column)
+        reading = None if self.reading is None else replace(self.reading, columns=kept)
+        return replace(self, outputs=outputs, inputs=inputs, reading=reading, units={**self.units, **new})
 
     def embedded(self, embedding: Embedding) -> Signals:
         """Return the same signals with another embedding."""
@@ -93,7 +116,13 @@ class Signals:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for files."""
-        known = {"outputs": self.outputs, "inputs": self.inputs, "dt": self.dt, "embedding": self.embedding.to_dict()}
+        known: dict[str, Any] = {
+            "outputs": self.outputs,
+            "inputs": self.inputs,
+            "dt": self.dt,
+            "embedding": self.embedding.to_dict(),
+        }
+        known |= {"units": dict(self.units)} if self.units else {}
         return known if self.reading is None else {**known, "reading": self.reading.to_dict()}
 
     @classmethod
@@ -109,6 +138,7 @@ class Signals:
             values["dt"],
             Embedding(**values["embedding"]),
             None if reading is None else Reading.from_dict(reading),
+            {str(name): str(unit) for name, unit in values.get("units", {}).items()},
         )
 
 
@@ -176,6 +206,18 @@ class Dataset(Measured, Shown, ABC):
         if not self.embedding.trivial:
             named["outputs"] = shorten(self.output_names)
         return {**self._counts(), **named, "dt": f"{self.dt:g}"}
+
+
+def unit_in(column: str) -> str:
+    """Return the unit at the end of a column's name, in square brackets; empty if there is none.
+
+    Examples
+    --------
+    >>> unit_in("Drehzahl Last [1/s]"), unit_in("speed"), unit_in("y[k-1]")
+    ('1/s', '', '')
+    """
+    found = re.fullmatch(r".*\s\[([^\[\]]{1,20})\]", column.strip())
+    return found[1].strip() if found else ""
 
 
 def complete_names(names: str | Sequence[str] | None, columns: int, what: str, prefix: str) -> tuple[str, ...]:

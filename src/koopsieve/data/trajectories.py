@@ -7,7 +7,7 @@ or finiteness again. In the paper's notation (Section 3) an episode is x[0..T-1]
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from koopsieve.data.episodes import (
 from koopsieve.data.provenance import Provenance
 from koopsieve.data.repair import repaired
 from koopsieve.data.signals import Dataset, Signals, complete_names
-from koopsieve.io.reading.columns import Columns, Reading, check_dt, check_names
+from koopsieve.io.reading.columns import Columns, Names, Reading, check_dt, check_names
 from koopsieve.io.reading.files import AnyPath, tables_from_files
 from koopsieve.io.reading.frames import tables_from_frames
 from koopsieve.io.reading.table import Table
@@ -113,8 +113,8 @@ class Trajectories(Dataset):
     def from_frame(
         cls,
         frame: Any,
-        states: str | Sequence[str],
-        inputs: str | Sequence[str] = (),
+        states: Names,
+        inputs: Names = (),
         *,
         episode: str | None = None,
         time: str | None = None,
@@ -130,8 +130,9 @@ class Trajectories(Dataset):
         frame : DataFrame, or list of them
             Rows of an episode stand together, in order of time. Null and NaN are missing samples. Without `episode`
             each frame of a list is one episode.
-        states, inputs : str or sequence of str
-            Names of columns. The input in a row acts from its sample to the next; the last of an episode is not used.
+        states, inputs : str, sequence of str, or mapping from name to column
+            Names of columns; {"speed": "Drehzahl Last [1/s]"} calls a column speed, with a unit. The input in a row
+            acts from its sample to the next; the last of an episode is not used.
         episode : str, optional
             The column that tells episodes apart, numbers or text. Without it all rows are one episode.
         time : str, optional
@@ -149,14 +150,15 @@ class Trajectories(Dataset):
             rates, of which the slower ones are missing in most rows. Outputs are interpolated, inputs held.
         """
         reading = Reading(episode, time, gaps, max_gap, resample)
-        return cls._from_tables(tables_from_frames(frame, Columns.named(states, inputs, reading)), dt)
+        found = cls._from_tables(tables_from_frames(frame, Columns.named(states, inputs, reading)), dt)
+        return found.renamed(states, inputs)
 
     @classmethod
     def from_file(
         cls,
         path: AnyPath | Sequence[AnyPath],
-        states: str | Sequence[str],
-        inputs: str | Sequence[str] = (),
+        states: Names,
+        inputs: Names = (),
         *,
         episode: str | None = None,
         time: str | None = None,
@@ -187,7 +189,13 @@ class Trajectories(Dataset):
             for numbers, ISO 8601, 31.12.2024 10:00:00 and 2024/12/31 10:00:00.
         """
         reading = Reading(episode, time, gaps, max_gap, resample, missing, date_format)  # type: ignore[arg-type]
-        return cls._from_tables(tables_from_files(path, Columns.named(states, inputs, reading)), dt)
+        found = cls._from_tables(tables_from_files(path, Columns.named(states, inputs, reading)), dt)
+        return found.renamed(states, inputs)
+
+    def renamed(self, *names: Names) -> Trajectories:
+        """Return the same data under other names: mappings from a new name to the present one; others say nothing."""
+        columns = {name: column for one in names if isinstance(one, Mapping) for name, column in one.items()}
+        return replace(self, signals=self.signals.renamed(columns)) if columns else self
 
     @classmethod
     def _from_tables(cls, tables: Sequence[Table], dt: float | None) -> Trajectories:

@@ -1,4 +1,7 @@
-"""Eigenvalues and modes: how outputs move when left alone, and how well each eigenfunction keeps its own equation."""
+"""Eigenvalues and modes: how outputs move when left alone, and how well each eigenfunction keeps its own equation.
+
+Step and frequency responses: how they answer inputs, around the mean of the data.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,11 @@ from koopsieve.uncertainty.certificates import eigenpair_residuals
 if TYPE_CHECKING:
     from koopsieve.forms.lifted_state import LiftedStateModel
     from koopsieve.forms.model import Model
+
+_SETTLED = 5.0  # time constants after which a step response has settled
+_STEPS = (20, 400)  # fewest and most steps of a step response
+_FREQUENCIES = 160
+_LOWEST_FREQUENCY = 1e-3  # of half the sample rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +78,77 @@ def spectrum(model: Model, trajectories: Trajectories, residuals: bool = True) -
         Whether to measure residuals, which compresses the data.
     """
     data, at_mean = embedded(trajectories, model.signals.embedding), not model.step_is_linear
-    state, acting = (np.concatenate(each).mean(axis=0) for each in (data.states, data.inputs))
+    state, acting = mean_point(data)
     A = model.jacobian(model.start(state[None])[0], acting).A
     if not residuals or not model.carries_observables or not np.isfinite(A).all():
         return Spectrum(eigenvalues(A), None, model.dt, at_mean)
     lifted = cast("LiftedStateModel", model)
     found = eigenpair_residuals(lifted, compress(data, model.step_dictionary), acting)
     return Spectrum(*found, model.dt, at_mean)
+
+
+def mean_point(data: Trajectories) -> tuple[FloatArray, FloatArray]:
+    """Return the mean state and the mean input."""
+    state, acting = (np.concatenate(each).mean(axis=0) for each in (data.states, data.inputs))
+    return state, acting
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """How the outputs answer the inputs around an operating point, by the step linearised there.
+
+    Parameters
+    ----------
+    time : array, shape (steps + 1,)
+        Seconds since an input was raised by one.
+    step : array, shape (steps + 1, n_outputs, n_inputs)
+        By how much each output has risen.
+    frequency : array, shape (frequencies,)
+        In oscillations per second, up to half the sample rate.
+    gain : complex array, shape (frequencies, n_outputs, n_inputs)
+        Its absolute value is the gain, its angle the phase.
+    outputs, inputs : array
+        The operating point: the mean of the data.
+    stable : bool
+        Whether all eigenvalues lie inside the unit circle.
+    """
+
+    time: FloatArray
+    step: FloatArray
+    frequency: FloatArray
+    gain: ComplexArray
+    outputs: FloatArray
+    inputs: FloatArray
+    stable: bool
+
+
+def responses(model: Model, trajectories: Trajectories) -> Responses | None:
+    """Return step and frequency responses at the mean of the data; None without inputs, or where they overflow."""
+    data = embedded(trajectories, model.signals.embedding)
+    if not model.input_names:
+        return None
+    state, acting = mean_point(data)
+    around = model.jacobian(model.start(state[None])[0], acting)
+    if not all(np.isfinite(part).all() for part in (around.A, around.B)):
+        return None
+    values = np.abs(eigenvalues(around.A))
+    slowest = values[values < 1 - 1e-9].max(initial=0.0)
+    count = int(np.clip(_SETTLED / -np.log(slowest) if slowest > 0 else 0.0, _STEPS[0], _STEPS[1]))
+    step, x = [np.zeros((len(around.C), around.B.shape[1]))], np.zeros_like(around.B)
+    for _ in range(count):
+        x = around.A @ x + around.B
+        step.append(around.C @ x)
+    half = 0.5 / model.dt
+    frequency: FloatArray = np.geomspace(half * _LOWEST_FREQUENCY, half, _FREQUENCIES)
+    turns = np.exp(2j * np.pi * frequency * model.dt)
+    size = np.eye(len(around.A))
+    gain = np.array([around.C @ np.linalg.solve(z * size - around.A, around.B.astype(complex)) for z in turns])
+    if not np.isfinite(gain).all() or not np.isfinite(step).all():
+        return None
+    point = state[: len(model.output_names)]
+    stable = bool(values.max(initial=0.0) < 1)
+    time: FloatArray = np.arange(count + 1, dtype=float) * model.dt
+    return Responses(time, np.array(step), frequency, gain, point, acting, stable)
 
 
 @dataclass(frozen=True, eq=False)

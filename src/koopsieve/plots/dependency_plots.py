@@ -18,7 +18,7 @@ from koopsieve.plots.dependencies import (
     reduction_graph,
 )
 from koopsieve.plots.figure import KEPT, REMOVED, as_text, figure_of, new_axes, tick_text
-from koopsieve.plots.layout import Layout, NodeBox, lay_out, shorten
+from koopsieve.plots.layout import Layout, NodeBox, lay_out, short_names
 from koopsieve.sieve.algorithm_2 import Reduction
 from koopsieve.sifting.result import Sifted, result_of
 
@@ -113,7 +113,7 @@ def _name_matrix(ax: Axes, found: Estimate, kept: set[str]) -> None:
 
 
 def _short(names: tuple[str, ...]) -> list[str]:
-    return [as_text(shorten(name, _MAX_LETTERS)) for name in names]
+    return [as_text(name) for name in short_names(names, _MAX_LETTERS)]
 
 
 def _make_bold(ax: Axes, kept: set[str], targets: tuple[str, ...], regressors: tuple[str, ...]) -> None:

@@ -85,15 +85,24 @@ def _example(kind: str, result: SieveResult, place: tuple[int, int], steps: int)
 
 
 def _band(result: SieveResult, place: tuple[int, int], mean: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Return the limits around the sifted model's prediction, where it has bands that were not made of these data."""
-    known, steps = result.model.calibration, len(mean) - 1
+    """Return the limits around the sifted model's prediction, where there are bands that far ahead."""
+    found = band_around(result, result.evaluation.data.states[place[0]][place[1]], mean)
+    return found if found is not None and len(found[0]) == len(mean) else None
+
+
+def band_around(result: SieveResult, state: FloatArray, mean: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Return the limits around a prediction of the sifted model from a state on, as far ahead as it has bands.
+
+    None where it has none, or where they were made of the judged data.
+    """
+    known = result.model.calibration
     bands = None if known is None else known.bands
-    if bands is None or result.coverage is None or steps > bands.longest:
+    if bands is None or result.coverage is None:
         return None
-    state = result.evaluation.data.states[place[0]][place[1]]
+    steps = min(len(mean) - 1, bands.longest)
     half = bands.around(result.model.dictionary, state[None], steps, result.coverage.level)[0]
     width = np.vstack([np.zeros((1, half.shape[1])), half])
-    return mean - width, mean + width
+    return mean[: steps + 1] - width, mean[: steps + 1] + width
 
 
 def _predicted(model: Model, result: SieveResult, starts: Sequence[tuple[int, int]], steps: int) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -90,6 +91,25 @@ def lay_out(graph: Dependencies, width: float = WIDTH) -> Layout:
     return Layout(tuple(boxes), edges, right, height)
 
 
+def short_names(names: Sequence[str], most: int = _MAX_LETTERS) -> list[str]:
+    """Return names cut to `most` letters, so that different names stay different.
+
+    Examples
+    --------
+    >>> short_names(["y", "pressure of pump 1 behind the valve", "pressure of pump 2 behind the valve"], 14)
+    ['y', '…1 behind the…', '…2 behind the…']
+    """
+    found = [shorten(name, most) for name in names]
+    for label in {one for one in found if found.count(one) > 1}:
+        alike = list(dict.fromkeys(name for name, one in zip(names, found, strict=True) if one == label))
+        first = next((i for i, letters in enumerate(zip(*alike, strict=False)) if len(set(letters)) > 1), 0)
+        cut = {name: f"…{name[first : first + most - 2]}…" for name in alike} if first else {}
+        distinct = len(set(cut.values())) == len(alike)
+        cut = cut if distinct else {name: f"{label} ({i})" for i, name in enumerate(alike, start=1)}
+        found = [cut[name] if one == label and len(alike) > 1 else one for name, one in zip(names, found, strict=True)]
+    return found
+
+
 def shorten(name: str, most: int = _MAX_LETTERS) -> str:
     """Return a name cut in its middle if it is longer than `most` letters."""
     if len(name) <= most:
@@ -142,10 +162,15 @@ class Page:
     retained: Sequence[bool]
     width: float
 
+    @cached_property
+    def labels(self) -> list[str]:
+        """What stands on the chips."""
+        return short_names(self.names)
+
     @property
     def chip(self) -> float:
         """Width of a chip, which holds the longest name."""
-        longest = max((len(shorten(self.names[i])) for group in self.members for i in group), default=4)
+        longest = max((len(self.labels[i]) for group in self.members for i in group), default=4)
         return min(14.0 + 6.6 * max(longest, 4), self.width - 2 * _PAD)
 
     def place(self, layers: Sequence[Sequence[int]]) -> tuple[list[NodeBox], float, float]:
@@ -191,7 +216,7 @@ class Page:
         ordered = sorted(members, key=lambda i: (self.kinds[i] != OUTPUT, i))
         many = len(ordered) > _MAX_CHIPS
         shown = ordered[: _MAX_CHIPS - 1] if many else ordered
-        labels = [(i, shorten(self.names[i])) for i in shown]
+        labels = [(i, self.labels[i]) for i in shown]
         labels += [(-1, f"and {len(ordered) - len(shown)} more")] if many else []
         columns, chip, pad = self._columns(len(members)), self.chip, _PAD if len(members) > 1 else 0.0
         chips = tuple(

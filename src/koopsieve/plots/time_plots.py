@@ -74,7 +74,7 @@ def plot_prediction(
         draw_model(ax, time, values[:, column], limits, name, name)
     ax.set_ylim(limits)
     ax.set_xlabel("seconds after the start")
-    ax.set_ylabel(as_text(result.model.output_names[column]))
+    ax.set_ylabel(as_text(result.model.signals.label(result.model.output_names[column])))
     ax.grid(alpha=0.25)
     legend(ax)
     return ax
@@ -138,7 +138,9 @@ def plot_simulation(
     for name, model in shown_models(result).items():
         run = np.concatenate([x[:1, column], free_run(model, x[0], u[: rows - 1])[:, column]])
         draw_model(ax, time, run, limits, name, f"{name} ({terms[name]})")
-    ax.set(xlim=(0, time[-1]), ylim=limits, xlabel="time / s", ylabel=as_text(names[column]))
+    ax.set(
+        xlim=(0, time[-1]), ylim=limits, xlabel="time / s", ylabel=as_text(result.model.signals.label(names[column]))
+    )
     ax.grid(alpha=0.25)
     legend(ax, "model (terms)")
     return ax

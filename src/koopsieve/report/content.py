@@ -14,7 +14,7 @@ from koopsieve._display import probability
 from koopsieve._json import plain
 from koopsieve.forms import Model
 from koopsieve.forms.path import SievePath
-from koopsieve.forms.spectra import spectrum
+from koopsieve.forms.spectra import Responses, responses, spectrum
 from koopsieve.plots.examples import Example, examples
 from koopsieve.report.record import packed, record, rounded, spectra
 from koopsieve.sieve import strength
@@ -28,10 +28,12 @@ MAX_SHOWN = 200  # observables in the inclusion matrix
 
 def content(result: SieveResult, rows: Sequence[ChainRow]) -> dict[str, Any]:
     """Return the run as the page's script reads it; `rows` are those of `chains`."""
+    label = result.model.signals.label
     return {
         "dt": result.model.dt,
         "outputs": result.model.output_names,
         "inputs": result.model.input_names,
+        "labels": {name: label(name) for name in (*result.model.output_names, *result.model.input_names)},
         "horizons": result.horizons,
         "judgedOn": result.evaluation.on,
         "record": record(result),
@@ -46,6 +48,7 @@ def content(result: SieveResult, rows: Sequence[ChainRow]) -> dict[str, Any]:
         "drives": _drives(result, rows),
         "everything": _eigenvalues(result.baselines[EVERYTHING].model, result),
         "matrices": _matrices(result.model),
+        "responses": _responses(responses(result.judged_model, result.evaluation.data)),
     }
 
 
@@ -109,6 +112,23 @@ def _eigenvalues(model: Model, result: SieveResult) -> list[list[float]]:
     values = spectrum(model, result.evaluation.data, residuals=False).values
     found: list[list[float]] = rounded(np.column_stack([values.real, values.imag]))
     return found
+
+
+def _responses(found: Responses | None) -> dict[str, Any] | None:
+    """Return step and frequency responses per output and input; phases in degrees, unwrapped."""
+    if found is None:
+        return None
+    phase = np.degrees(np.unwrap(np.angle(found.gain), axis=0))
+    return {
+        "time": rounded(found.time),
+        "frequency": rounded(found.frequency),
+        "step": rounded(found.step.transpose(1, 2, 0)),
+        "gain": rounded(np.abs(found.gain).transpose(1, 2, 0)),
+        "phase": rounded(phase.transpose(1, 2, 0)),
+        "outputs": rounded(found.outputs),
+        "inputs": rounded(found.inputs),
+        "stable": found.stable,
+    }
 
 
 def _matrices(model: Model) -> dict[str, Any] | None:

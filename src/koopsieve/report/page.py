@@ -8,6 +8,7 @@ from typing import Any
 
 from koopsieve._json import plain
 from koopsieve._written import encoded, written_whole
+from koopsieve.export.written_equations import equations
 from koopsieve.io.summary import summarise
 from koopsieve.plots.dependencies import dependencies
 from koopsieve.plots.layout import NARROW, WIDTH, lay_out
@@ -26,6 +27,7 @@ SCRIPTS = (
     "size",
     "drives",
     "spectrum",
+    "responses",
     "downloads",
     "start",
     "theme",
@@ -93,6 +95,10 @@ def render_report(
         shown=data["record"],
         movable=data["drives"]["movable"],
         matrices=data["matrices"] is not None,
+        responses=data["responses"],
+        label=result.model.signals.label,
+        equations=equations(result.model, short=True),
+        all_equations=equations(result.model),
         graph=graph,
         layouts={"wide": lay_out(graph, WIDTH), "narrow": lay_out(graph, NARROW)},
         formulas=["" if formula == name else formula for name, formula in terms],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import FloatArray
+from koopsieve.data import Trajectories
 from koopsieve.evaluate import free_run
-from koopsieve.plots.examples import shown_models
+from koopsieve.forms import Model
+from koopsieve.plots.examples import band_around, shown_models
+from koopsieve.sifting.judge import SIFTED
 from koopsieve.sifting.result import SieveResult
 
 MAX_VALUES = 180_000  # numbers of all series together; four bytes each, that is about one megabyte of the page
@@ -70,14 +73,25 @@ def record(result: SieveResult) -> dict[str, Any]:
                 "outputs": _columns(data.states[part.episode][: part.rows, :outputs]),
                 "inputs": _columns(data.inputs[part.episode][: part.rows - 1]),
                 "truth": None if truth is None else _columns(truth.states[part.episode][: part.rows, :outputs]),
-                "runs": {name: _columns(_run(model, data, part, outputs)) for name, model in models.items()},
+                **_runs(result, models, part),
             }
             for part in parts
         ],
     }
 
 
-def _run(model: Any, data: Any, part: ShownPart, outputs: int) -> FloatArray:
+def _runs(result: SieveResult, models: Mapping[str, Model], part: ShownPart) -> dict[str, Any]:
+    """Return the free runs along a part, and the band around the sifted model's as far ahead as it has one."""
+    data, outputs = result.evaluation.data, len(result.model.output_names)
+    runs = {name: _run(model, data, part, outputs) for name, model in models.items()}
+    band = band_around(result, data.states[part.episode][0], runs[SIFTED])
+    return {
+        "runs": {name: _columns(run) for name, run in runs.items()},
+        "band": None if band is None else [_columns(limit) for limit in band],
+    }
+
+
+def _run(model: Model, data: Trajectories, part: ShownPart, outputs: int) -> FloatArray:
     """Return a free run from the first row of a part on, that row as measured."""
     x, u = data.states[part.episode], data.inputs[part.episode]
     return np.vstack([x[:1, :outputs], free_run(model, x[0], u[: part.rows - 1])])

@@ -175,15 +175,15 @@ def _possible_horizons(asked: Parts, deepest: Embedding) -> tuple[int, ...]:
     """
     parts, horizons = asked.embedded(deepest), asked.horizons
     allowed = min(max(map(len, data.states)) - 1 for data in (parts.windows, parts.evaluation.data))
-    kept = tuple(h for h in horizons if h <= allowed)
-    if not kept:
+    if allowed < 1:
         raise KoopsieveError(
-            f"The data held out would have to reach {horizons[0]} steps ahead, but allow {allowed}. Ask for shorter "
-            "horizons, or give more data."
+            f"The data held out would have to reach {horizons[0]} steps ahead, but allow {allowed}. Give more data."
         )
+    kept = tuple(h for h in horizons if h <= allowed)
     if kept != horizons:
+        instead = "" if kept else f" Errors are given at {max(1, allowed // 2)} instead, which half a stretch allows."
         warn_user(
             f"Horizons beyond {allowed} are left out: no stretch of the data that models are chosen or judged on is "
-            "longer. Give more data to predict further ahead."
+            f"longer.{instead} Give more data to predict further ahead."
         )
-    return kept
+    return kept or (max(1, allowed // 2),)

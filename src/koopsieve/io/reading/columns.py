@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
 from koopsieve._types import KoopsieveError, is_several, whole_number
 
+Names = str | Sequence[str] | Mapping[str, str]
 REFUSE, SPLIT, INTERPOLATE = GAPS = ("raise", "split", "interpolate")
 
 
@@ -30,6 +32,8 @@ class Reading:
         Text that marks a missing value, beside the usual marks.
     date_format : str, optional
         How dates are written, as for `datetime.strptime`.
+    columns : tuple of (name, column)
+        Signals that have another name than their column.
     """
 
     episode: str | None = None
@@ -39,6 +43,7 @@ class Reading:
     resample: float | None = None
     missing: tuple[str, ...] = ()
     date_format: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for what, name in (("episode", self.episode), ("time", self.time)):
@@ -69,12 +74,17 @@ class Reading:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for files."""
-        return {**asdict(self), "missing": list(self.missing)}
+        return {**asdict(self), "missing": list(self.missing), "columns": [list(pair) for pair in self.columns]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Reading:
         """Return what `to_dict` described."""
-        return cls(**values)
+        columns = tuple((str(name), str(column)) for name, column in values.get("columns", ()))
+        return cls(**{**values, "columns": columns})
+
+    def columns_of(self, names: Sequence[str]) -> list[str]:
+        """Return the columns that signals were read from."""
+        return [dict(self.columns).get(name, name) for name in names]
 
 
 @dataclass(frozen=True)
@@ -86,9 +96,10 @@ class Columns:
     reading: Reading = field(default_factory=Reading)
 
     @classmethod
-    def named(cls, states: str | Sequence[str], inputs: str | Sequence[str], reading: Reading) -> Columns:
-        """Return the columns as users name them: one name or several."""
-        columns = cls(names_of("states", states), names_of("inputs", inputs), reading)
+    def named(cls, states: Names, inputs: Names, reading: Reading) -> Columns:
+        """Return the columns as users name them: one, several, or a mapping from a signal's name to its column."""
+        outputs, acting = (tuple(one.values()) if isinstance(one, Mapping) else one for one in (states, inputs))
+        columns = cls(names_of("states", outputs), names_of("inputs", acting), reading)
         if not columns.states:
             raise KoopsieveError("states must name at least one column. Got none.")
         check_names(columns.states, columns.inputs)
@@ -120,12 +131,25 @@ class Columns:
         return tuple(dict.fromkeys((*self.samples, *self.marks)))
 
 
+class MissingColumnsError(KoopsieveError):
+    """Columns that were asked for are not there; `available` are those that are."""
+
+    def __init__(self, message: str, available: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.available = available
+
+
 def check_columns(available: Sequence[str], columns: Columns, source: str) -> None:
     """Refuse wanted columns that are not there, or there twice, and say which there are."""
     missing = [name for name in columns.wanted if name not in available]
     if missing:
         there = ", ".join(repr(name) for name in dict.fromkeys(available)) or "none"
-        raise KoopsieveError(f"Not in {source}: {', '.join(map(repr, missing))}. The columns there are: {there}.")
+        known = {name.lower(): name for name in available}
+        near = (get_close_matches(name.lower(), known, 1) for name in missing)
+        meant = [repr(known[found[0]]) for found in near if found]
+        hint = f" Did you mean {', '.join(meant)}?" if meant else ""
+        message = f"Not in {source}: {', '.join(map(repr, missing))}. The columns there are: {there}.{hint}"
+        raise MissingColumnsError(message, tuple(available))
     twice = [name for name in columns.wanted if list(available).count(name) > 1]
     if twice:
         raise KoopsieveError(f"{source} has several columns named {twice[0]!r}. Give every column its own name.")

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 from koopsieve._types import KoopsieveError, needed, warn_user
 from koopsieve.io.reading.arrays import check_unpacked, read_mat, read_npz
-from koopsieve.io.reading.columns import Columns, check_columns
+from koopsieve.io.reading.columns import Columns, MissingColumnsError, check_columns
 from koopsieve.io.reading.frames import arrow_frame, needed_for
 from koopsieve.io.reading.table import Table
 from koopsieve.io.reading.text import read_csv, skipped_lines, text_as_numbers, units_row, without_marks
@@ -74,6 +74,15 @@ def read_table(path: Path, columns: Columns) -> Table:
         raise KoopsieveError(
             f"{path} could not be read as {path.suffix}: {error or type(error).__name__}. Check that it is whole."
         ) from error
+
+
+def column_names(path: Path) -> tuple[str, ...]:
+    """Return the names of a file's columns; of .npz and .mat files those of its arrays."""
+    try:
+        read_table(path, Columns(("\0",)))  # a name that no column has
+    except MissingColumnsError as error:
+        return tuple(dict.fromkeys(name for name in error.available if name))
+    return ()
 
 
 def read_parquet(path: Path, columns: Columns) -> Table:

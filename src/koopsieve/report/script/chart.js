@@ -60,6 +60,8 @@ function chart(host, build) {
     const spec = build();
     host.replaceChildren();
     if (spec.legend !== false) legend(host, spec.series);
+    const beside = spec.y.label.length * 6.2 < (spec.height || 200) - 50;  // a longer name stands above, whole
+    if (!beside) host.appendChild(html("p", { class: "fine above" }, spec.y.label));
     const W = Math.max(220, Math.round(host.clientWidth)), H = spec.height || Math.round(Math.max(200, Math.min(320, W * 0.5)));
     const yticks = spec.y.ticks || (spec.y.log ? logTicks : linearTicks)(spec.y.low, spec.y.high, H / 38);
     const labels = yticks.map((t) => tickText(t, spec.y.log));
@@ -74,7 +76,7 @@ function chart(host, build) {
     drawXAxis(picture, spec, x, frame, W);
     svg(picture, "path", { class: "axis", d: `M${frame.left} ${frame.top}V${frame.bottom}H${frame.right}` });
     svg(picture, "text", { class: "name", x: (frame.left + frame.right) / 2, y: H - 5, "text-anchor": "middle" }, spec.x.label);
-    svg(picture, "text", { class: "name", transform: `translate(12 ${(frame.top + frame.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, cut(spec.y.label, 34));
+    if (beside) svg(picture, "text", { class: "name", transform: `translate(12 ${(frame.top + frame.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, spec.y.label);
     const clip = `clip${++clips}`;
     svg(svg(picture, "clipPath", { id: clip }), "rect", { x: frame.left - 5, y: frame.top - 6, width: frame.right - frame.left + 10, height: frame.bottom - frame.top + 12 });
     const plot = svg(picture, "g", { "clip-path": `url(#${clip})`, class: "plot" });

@@ -10,6 +10,7 @@ function partAt(number) {
       time: Float64Array.from({ length: part.rows }, (_, k) => (record.first + k) * data.dt),
       outputs: columns(part.outputs), inputs: columns(part.inputs), truth: part.truth && columns(part.truth),
       runs: Object.fromEntries(Object.entries(part.runs).map(([name, packed]) => [name, columns(packed)])),
+      band: part.band && part.band.map(columns),
     });
   }
   return unpacked.get(number);
@@ -56,13 +57,13 @@ function divergence(measured) {
   };
 }
 
-function timeChart(host, label, height, series) {
+function timeChart(host, label, height, series, more) {
   const drawing = chart(host, () => {
     const lines = series(partAt(shown)), [low, high] = limits(lines[0].x, lines[0].y, lines.length > 1 ? 0.3 : 0.06);
     return {
       series: lines, height, view, legend: lines.length > 1,
       x: { label: "time / s", low: view.from, high: view.to }, y: { label, low, high },
-      say: (t) => `${show(t)} s (sample ${Math.round(t / data.dt)})`,
+      say: (t) => `${show(t)} s (sample ${Math.round(t / data.dt)})`, ...(more ? more(partAt(shown)) : {}),
     };
   });
   view.changed.push(drawing.draw);
@@ -73,7 +74,7 @@ function drawChannels() {
   const host = byId("channels");
   const channels = [...data.outputs.map((name, i) => [name, "outputs", i]), ...data.inputs.map((name, i) => [name, "inputs", i])];
   const boxes = channels.map(() => host.appendChild(html("div", { class: "chart" })));  // all boxes first: their width depends on each other
-  channels.forEach(([name, kind, i], n) => timeChart(boxes[n], name, 170, (part) => [
+  channels.forEach(([name, kind, i], n) => timeChart(boxes[n], data.labels[name], 170, (part) => [
     { name: "", x: part.time, y: part[kind][i], color: kind === "outputs" ? "var(--ink)" : "var(--linear)", width: 1.4, stepped: kind === "inputs" },
   ]));
 }
@@ -86,7 +87,7 @@ function drawSpectra() {
     return {
       series: [{ name: "", x: f, y: found.amplitude.map((v) => Math.max(v, top * 1e-6)), color: data.inputs.includes(name) ? "var(--linear)" : "var(--ink)", width: 1.3 }],
       legend: false, height: 190, x: { label: "frequency / Hz", log: true, low: f[0], high: f[f.length - 1] },
-      y: { label: name, log: true, low: Math.max(Math.min(...seen), top * 1e-6) / 1.5, high: top * 1.5 },
+      y: { label: data.labels[name], log: true, low: Math.max(Math.min(...seen), top * 1e-6) / 1.5, high: top * 1.5 },
       say: (v) => `${show(v)} Hz`,
     };
   }));
@@ -95,15 +96,20 @@ function drawSpectra() {
 function drawRuns() {
   toolbar(byId("runs-tools"), view, episodeSelector());
   const host = byId("runs");
-  const boxes = data.outputs.map(() => host.appendChild(html("div", { class: "chart" })));
-  data.outputs.forEach((name, i) => timeChart(boxes[i], name, 300, (part) => {
+  const boxes = data.outputs.map(() => [0, 1].map(() => host.appendChild(html("div", { class: "chart" }))));
+  data.outputs.forEach((name, i) => timeChart(boxes[i][0], data.labels[name], 300, (part) => {
     const reference = (part.truth || part.outputs)[i], cutRun = divergence(reference);
     return [
       { name: part.truth ? "true" : "measured", x: part.time, y: reference, color: COLORS.measured, width: 1.5 },
       ...record.runs.map((run) => (
         { name: run, x: part.time, y: part.runs[run][i], color: COLORS[run], width: run === "sifted" ? 2.2 : 1.5, dash: DASHES[run], front: run === "sifted", cut: cutRun })),
     ];
-  }));
+  }, (part) => (part.band && { band: { x: [...part.time.slice(0, part.band[0][i].length)], lower: part.band[0][i], upper: part.band[1][i], color: COLORS.sifted } })));
+  data.outputs.forEach((name, i) => timeChart(boxes[i][1], `error of ${data.labels[name]}`, 150, (part) => {
+    const reference = (part.truth || part.outputs)[i];
+    return record.runs.filter((run) => run !== "everything").map((run) => (
+      { name: run, x: part.time, y: part.runs[run][i].map((v, k) => reference[k] - v), color: COLORS[run], width: run === "sifted" ? 1.8 : 1.2, dash: DASHES[run], front: run === "sifted" }));
+  }, () => ({ guides: [{ y: 0 }], legend: false })));
 }
 
 // ---- stretches: typical, best, worst ---------------------------------------------------------------------------------------
@@ -131,7 +137,7 @@ function drawStretches() {
           { name: run, x: time, y: nums(values[o]), color: COLORS[run], width: run === "sifted" ? 2.2 : 1.5, dash: DASHES[run], front: run === "sifted", cut: leaves })),
       ],
       band: example.band && { x: time, lower: example.band[0][o], upper: example.band[1][o], color: COLORS.sifted },
-      x: { label: "steps ahead", low: 0, high: time.length - 1 }, y: { label: name, low: a - room, high: b + room },
+      x: { label: "steps ahead", low: 0, high: time.length - 1 }, y: { label: data.labels[name], low: a - room, high: b + room },
       say: (k) => `${steps(k)} ahead`,
     };
   }).draw));

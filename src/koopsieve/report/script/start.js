@@ -8,4 +8,5 @@ drawResiduals();
 drawSize();
 drawDrives();
 drawEigenvalues();
+drawResponses();
 offerDownloads();

@@ -1,0 +1,277 @@
+"""Benchmark records with their usual splits and scores: measured ones from a folder or downloaded, simulated ones made.
+
+Measured records are not part of the package. They are read from a folder that holds their files, named by `folder=` or
+by the environment variable `KOOPSIEVE_DATA`; without one, the package `nonlinear-benchmarks` downloads those it knows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from koopsieve._display import Facts, Shown
+from koopsieve._types import FloatArray, KoopsieveError, needed
+from koopsieve.data import Trajectories
+from koopsieve.forms import Model
+from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
+
+FOLDER_VARIABLE = "KOOPSIEVE_DATA"
+_SITE = "nonlinearbenchmark.org"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Record(Shown):
+    """One record, outputs and inputs side by side.
+
+    Parameters
+    ----------
+    outputs, inputs : array, shape (samples, n) and (samples, l)
+    """
+
+    outputs: FloatArray
+    inputs: FloatArray
+
+    def _facts(self) -> Facts:
+        return {"samples": str(len(self.outputs)), "outputs": str(self.outputs.shape[1])}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Benchmark(Shown):
+    """Data to learn from, records to be judged on, and the score that others publish.
+
+    Parameters
+    ----------
+    name : str
+    train : Trajectories
+    records : mapping from name to Record
+        The test records.
+    window : int
+        Outputs at the start of a test record that a model is given and that are not scored.
+    unit, factor : str and float
+        Of the score, and what outputs are multiplied by to have it.
+    source : str
+        Where the record comes from.
+    older_window : int, optional
+        The window of earlier publications.
+    """
+
+    name: str
+    train: Trajectories
+    records: Mapping[str, Record]
+    window: int
+    unit: str
+    factor: float
+    source: str
+    older_window: int | None = None
+
+    @property
+    def tests(self) -> dict[str, Trajectories]:
+        """The test records as trajectories."""
+        return {name: self._trajectories([one]) for name, one in self.records.items()}
+
+    @property
+    def test(self) -> Trajectories:
+        """The first test record."""
+        return next(iter(self.tests.values()))
+
+    def score(self, model: Model, window: int | None = None) -> dict[str, float]:
+        """Return the root mean square error of simulations of whole test records, in the unit of the benchmark.
+
+        Parameters
+        ----------
+        model : Model
+            Given the first outputs of a record and its inputs, and nothing else.
+        window : int, optional
+            Number of those outputs; by default the official one. They are not scored.
+        """
+        given = self.window if window is None else window
+        found = {}
+        for name, one in self.records.items():
+            first = max(given, model.history)
+            simulated = model.simulate(one.outputs[:first], one.inputs)
+            with np.errstate(over="ignore", invalid="ignore"):
+                error = float(np.sqrt(np.mean((simulated - one.outputs[first:]) ** 2)))
+            found[name] = self.factor * error
+        return found
+
+    def _trajectories(self, records: Iterable[Record]) -> Trajectories:
+        several, names = list(records), self.train
+        return Trajectories.from_arrays(
+            [one.outputs for one in several],
+            [one.inputs for one in several],
+            dt=names.dt,
+            state_names=names.output_names,
+            input_names=names.input_names,
+        )
+
+    def _facts(self) -> Facts:
+        return {
+            "name": self.name,
+            "train": f"{self.train.n_samples} samples",
+            "tests": ", ".join(self.records),
+            "score": f"RMSE in {self.unit} after {self.window} outputs",
+        }
+
+
+Reader = Callable[[Path], Benchmark]
+
+
+def load(name: str, folder: str | os.PathLike[str] | None = None) -> Benchmark:
+    """Return a benchmark by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    folder : path, optional
+        Holds the files of measured records; by default the environment variable KOOPSIEVE_DATA. Without a folder they
+        are downloaded by `nonlinear-benchmarks`, as far as it has them. Simulated ones need neither.
+
+    Raises
+    ------
+    KoopsieveError
+        If there is no such benchmark, or its data cannot be had.
+
+    Examples
+    --------
+    >>> data = load("spring")
+    >>> data.train.output_names, list(data.records)
+    (('position',), ['test'])
+    """
+    if name in _SIMULATED:
+        return _SIMULATED[name]()
+    if name not in names():
+        raise KoopsieveError(f"There is no benchmark {name!r}. Expected one of {', '.join(names())}.")
+    place = folder or os.environ.get(FOLDER_VARIABLE)
+    if place is None:
+        return _downloaded(name)
+    reader = _FILES.get(name)
+    if reader is None:
+        raise KoopsieveError(f"{name} is not read from a folder. Leave folder out (and {FOLDER_VARIABLE} unset).")
+    try:
+        return reader(Path(place))
+    except FileNotFoundError as error:
+        raise KoopsieveError(
+            f"{name} needs the file {error.filename}. Get it from {_SITE}, or leave folder out to download it."
+        ) from error
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all benchmarks: the simulated ones first."""
+    return (*_SIMULATED, *dict.fromkeys((*_FILES, *_PACKAGE)))
+
+
+def spring() -> Benchmark:
+    """Return the demonstration: a spring that hardens, pushed by a force, its position measured with noise."""
+    parts = []
+    for samples, seed in ((2400, 0), (2000, 1)):
+        force, position = bench_record(samples, seed=seed)
+        parts.append(Record(position.reshape(-1, 1), force.reshape(-1, 1)))
+    names = (["position"], ["force"])
+    return _built("spring", parts[:1], {"test": parts[1]}, BENCH_SAMPLE_TIME, 10, "-", 1.0, "simulated", names=names)
+
+
+def _silverbox(folder: Path) -> Benchmark:
+    from scipy.io import loadmat
+
+    file = loadmat(_there(folder, "silverbox.mat"))
+    u, y = file["V1"].T.astype(float), file["V2"].T.astype(float)
+    first, last = 40650, 127400
+    cut = first + int(0.75 * (last - first))
+    parts = {"multisine": slice(cut, last), "arrow": slice(100, 40575), "no extrapolation": slice(100, 32100)}
+    tests = {name: Record(y[part], u[part]) for name, part in parts.items()}
+    return _built("silverbox", [Record(y[first:cut], u[first:cut])], tests, 1 / 610.35, 50, "mV", 1e3)
+
+
+def _tanks(folder: Path) -> Benchmark:
+    from scipy.io import loadmat
+
+    file = {name: np.asarray(value, float) for name, value in _arrays(loadmat(_there(folder, "cascaded_tanks.mat")))}
+    tests = {"test": Record(file["yVal"], file["uVal"])}
+    return _built("tanks", [Record(file["yEst"], file["uEst"])], tests, 4.0, 50, "V", 1.0, older=5)
+
+
+def _wiener_hammerstein_2009(folder: Path) -> Benchmark:
+    with np.load(_there(folder, "wiener_hammerstein_2009.npz")) as file:
+        u, y, rate = (np.asarray(file[key], dtype=float) for key in ("u", "y", "fs"))
+    u, y = u.reshape(-1, 1), y.reshape(-1, 1)
+    train, test = (Record(y[part], u[part]) for part in (slice(5200, 105200), slice(105200, 184000)))
+    return _built("wiener_hammerstein_2009", [train], {"test": test}, 1 / float(rate), 50, "mV", 1e3)
+
+
+_SIMULATED: dict[str, Callable[[], Benchmark]] = {"spring": spring}
+_FILES: dict[str, Reader] = {
+    "silverbox": _silverbox,
+    "tanks": _tanks,
+    "wiener_hammerstein_2009": _wiener_hammerstein_2009,
+}
+_PACKAGE = {  # name there, unit and factor of the score, window of earlier publications
+    "silverbox": ("Silverbox", "mV", 1e3, None),
+    "tanks": ("Cascaded_Tanks", "V", 1.0, 5),
+    "wiener_hammerstein_2009": ("WienerHammerBenchMark", "mV", 1e3, None),
+    "coupled_drives": ("CED", "-", 1.0, 5),
+    "emps": ("EMPS", "mm", 1e3, None),
+    "parallel_wiener_hammerstein": ("ParWH", "mV", 1e3, None),
+    "f16": ("F16", "m/s²", 1.0, None),
+}
+
+
+def _downloaded(name: str) -> Benchmark:
+    package = needed("nonlinear_benchmarks", f"Downloading {name!r}", "datasets")
+    there, unit, factor, older = _PACKAGE[name]
+    try:
+        train, test = getattr(package, there)(atleast_2d=True, always_return_tuples_of_datasets=True)
+    except Exception as error:  # the package lets every fault of the network and of the archives through
+        raise KoopsieveError(
+            f"{name} could not be downloaded ({type(error).__name__}: {error}). Try again with a network, or give the "
+            f"folder that holds its file: load({name!r}, folder=…)."
+        ) from error
+    records = {one.name or f"test {i + 1}": Record(one.y, one.u) for i, one in enumerate(test)}
+    window = int(test[0].state_initialization_window_length or 50)
+    learn, dt = [Record(one.y, one.u) for one in train], float(train[0].sampling_time)
+    return _built(name, learn, records, dt, window, unit, factor, older=older)
+
+
+def _built(
+    name: str,
+    train: list[Record],
+    records: Mapping[str, Record],
+    dt: float,
+    window: int,
+    unit: str,
+    factor: float,
+    source: str = _SITE,
+    *,
+    older: int | None = None,
+    names: tuple[list[str], list[str]] | None = None,
+) -> Benchmark:
+    outputs, inputs = names or (_numbered("y", train[0].outputs), _numbered("u", train[0].inputs))
+    data = Trajectories.from_arrays(
+        [one.outputs for one in train],
+        [one.inputs for one in train],
+        dt=dt,
+        state_names=outputs,
+        input_names=inputs,
+    )
+    return Benchmark(name, data, records, window, unit, factor, source, older)
+
+
+def _numbered(letter: str, values: FloatArray) -> list[str]:
+    count = values.shape[1]
+    return [letter] if count == 1 else [f"{letter}{i + 1}" for i in range(count)]
+
+
+def _arrays(file: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in file.items() if not name.startswith("_")]
+
+
+def _there(folder: Path, name: str) -> Path:
+    """Return the path of a file, which must be there."""
+    if not (folder / name).is_file():
+        raise FileNotFoundError(2, "No such file", str(folder / name))
+    return folder / name
