@@ -84,6 +84,7 @@ def test_a_zero_tick_is_a_zero(open_report, vehicle):
 
 def test_the_graph_is_on_the_screen_of_a_phone(open_report, any_result):
     page, _ = open_report(any_result, width=390)
+    unfold(page)
     assert page.locator("svg.graph:visible").count() == 1
     for chip in page.locator("svg.graph.narrow .chip").all():
         box = chip.bounding_box()

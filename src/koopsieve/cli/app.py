@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -31,14 +32,34 @@ _ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|episode|time|dt)=["']?(\w(?:
 _TEXT_ARGUMENT = re.compile(r"""\b(missing|date_format)=("[^"]*"|'[^']*')?""")  # values that a shell needs quoted
 INTERRUPTED_CODE = 130  # the exit code of shells for Ctrl-C
 
+
+def serve_app(
+    files: Annotated[list[Path] | None, typer.Argument(help="Logs to begin with; they stay where they are.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port on 127.0.0.1 (default: a free one).", min=1, max=65535)] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for runs and dropped files.")] = Path(
+        "koopsieve-runs"
+    ),
+) -> None:
+    """Open the app in a browser: drop logs, pick columns, find a model, compare, download.
+
+    It runs on this computer only, and no data leave it.
+
+    Example: koopsieve app bench.csv
+    """
+    from koopsieve.app import serve
+
+    serve(files or [], out, port, not no_browser, typer.echo)
+
+
 app = typer.Typer(
     help="Sift a Koopman dictionary: keep the observables that drive the outputs, refit a small linear predictor.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (sift, predict, simulate, inspect, compare, export, demo, example, reproduce):
-    app.command()(command)
+for command in (sift, serve_app, predict, simulate, inspect, compare, export, demo, example, reproduce):
+    app.command("app" if command is serve_app else None)(command)
 
 
 def _version(asked: bool) -> None:

@@ -1,4 +1,4 @@
-"""The settings of a run as the command that repeats it, ready to be pasted into a shell."""
+"""The settings of a run as the command and as the lines of Python that repeat it, ready to be pasted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from dataclasses import Field, fields
 from typing import Any
 
 from koopsieve.cli.options import listed
-from koopsieve.cli.settings import Settings
+from koopsieve.cli.settings import Settings, checked_gaps
+
+_READING = ("episode", "time", "dt", "gaps", "max_gap", "resample", "missing", "date_format")
+_PLAIN = ("form", "horizons", "path_length", "max_terms", "budget", "validation", "threshold", "level", "seed")
+_BLOCKS = ("States", "Constant", "Inputs", "Monomials", "SquaredExponential")
+_SIEVES = {"graph": "GraphSieve", "horizon": "HorizonSieve", "simulation": "SimulationSieve"}
 
 
 def to_command(settings: Settings) -> str:
@@ -30,6 +35,59 @@ def to_command(settings: Settings) -> str:
             return ""
         words += _flag(entry, value)
     return shlex.join(words)
+
+
+def to_python(settings: Settings) -> str:
+    """Return the lines of Python that repeat the run; the defaults are left out.
+
+    Examples
+    --------
+    >>> print(to_python(Settings(files=("bench.csv",), states=("y",), inputs=("u",), time="t")))
+    from koopsieve import Trajectories, sift
+    <BLANKLINE>
+    reading = {'states': {'y': 'y'}, 'inputs': {'u': 'u'}, 'time': 't'}
+    data = Trajectories.from_file(['bench.csv'], **reading)
+    result = sift(data, test=0.3)
+    print(result.describe())
+    """
+    from koopsieve.cli.reading import columns_by_name
+    from koopsieve.cli.run import delays, recipe
+
+    reading: dict[str, Any] = {
+        "states": columns_by_name(settings.states),
+        "inputs": columns_by_name(settings.inputs),
+        **{name: _python_value(name, getattr(settings, name)) for name in _READING},
+    }
+    reading = {name: value for name, value in reading.items() if value not in (None, (), {}, "raise")}
+    names, width = ["Trajectories", "sift"], len(settings.inputs)
+    options = []
+    if settings.polynomials is not None or settings.kernels is not None:
+        block = repr(recipe(settings, width))
+        options.append(block)
+        names += [name for name in _BLOCKS if f"{name}(" in block]
+    if not isinstance(settings.delays, str):
+        options.append(f"delays={delays(settings, width)!r}")
+        names.append("Embedding")
+    if settings.sieve in _SIEVES:
+        options.append(f"sieve={_SIEVES[settings.sieve]}()")
+        names.append(_SIEVES[settings.sieve])
+    plain = {one.name: one.default for one in fields(settings)}
+    options += [f"{name}={getattr(settings, name)!r}" for name in _PLAIN if getattr(settings, name) != plain[name]]
+    test = f"Trajectories.from_file({list(settings.test)!r}, **reading)" if settings.test else repr(settings.holdout)
+    return "\n".join(
+        [
+            f"from koopsieve import {', '.join(sorted(set(names), key=lambda name: (name.islower(), name)))}",
+            "",
+            f"reading = {reading!r}",
+            f"data = Trajectories.from_file({list(settings.files)!r}, **reading)",
+            f"result = sift(data, {', '.join([*options, f'test={test}'])})",
+            "print(result.describe())",
+        ]
+    )
+
+
+def _python_value(name: str, value: Any) -> Any:
+    return checked_gaps(value) if name == "gaps" else value
 
 
 def _flag(entry: Field[Any], value: Any) -> list[str]:

@@ -17,10 +17,10 @@ from koopsieve.cli.out import chosen
 from koopsieve.cli.reading import read
 from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result
-from koopsieve.data import Embedding, Stream, Trajectories
+from koopsieve.data import Embedding
 from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
 from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS
-from koopsieve.execution import DaskExecutor, Executor
+from koopsieve.execution import DaskExecutor, Executor, Progress
 from koopsieve.forms import FORMS
 from koopsieve.io.run import RUN_FILES, write_run
 from koopsieve.io.summary import summarise
@@ -31,12 +31,12 @@ from koopsieve.sifting.result import SieveResult
 from koopsieve.sifting.settings import SiftSettings
 
 
-def run_and_write(settings: Settings, as_json: bool, overwrite: bool) -> None:
+def run_and_write(settings: Settings, as_json: bool, overwrite: bool, progress: Progress | bool = True) -> None:
     """Run the sieve, write the folder, print the table (or the JSON)."""
     out = chosen(None if settings.out is None else Path(settings.out), "result", overwrite)
     check_folder(out, (*RUN_FILES, "report.html"), overwrite)
     executor = None if settings.scheduler is None else DaskExecutor.connect(settings.scheduler)
-    result = run(settings, executor)
+    result = run(settings, executor, progress)
     told = story(result, settings)
     command = to_command(settings)
     more = {"settings": {**asdict(settings), "out": str(out)}, "story": told, "command": command}
@@ -61,13 +61,13 @@ def run_and_write(settings: Settings, as_json: bool, overwrite: bool) -> None:
     typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv)")
 
 
-def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
+def run(settings: Settings, executor: Executor | None = None, progress: Progress | bool = True) -> SieveResult:
     """Read the files and sift."""
     data = read(settings, settings.files)
     asked = SiftSettings(
-        dictionary=recipe(settings, data),
+        dictionary=recipe(settings, data.n_inputs),
         form=settings.form,
-        delays=delays(settings, data),
+        delays=delays(settings, data.n_inputs),
         sieve=sieve(settings),
         horizons=settings.horizons,
         path_length=settings.path_length,
@@ -80,7 +80,7 @@ def run(settings: Settings, executor: Executor | None = None) -> SieveResult:
         compare={shown(name): METHODS[name] for name in settings.compare},
         seed=settings.seed,
         executor=executor,
-        progress=True,
+        progress=progress,
     )
     return sift_with(data, asked)
 
@@ -94,7 +94,7 @@ def sieve(settings: Settings) -> Sieve | None:
     return HorizonSieve() if settings.sieve == "horizon" else None
 
 
-def delays(settings: Settings, data: Trajectories | Stream) -> list[Embedding] | str:
+def delays(settings: Settings, n_inputs: int) -> list[Embedding] | str:
     """Return the delays to choose from: those asked for, with the timing of the inputs asked for or with both.
 
     Raises
@@ -107,13 +107,13 @@ def delays(settings: Settings, data: Trajectories | Stream) -> list[Embedding] |
             raise KoopsieveError("--input-delays and --inputs-at need --delays with a number, for example --delays 2.")
         return settings.delays
     past = settings.delays if settings.input_delays is None else settings.input_delays
-    timings = ("k", "k+1") if settings.inputs_at == "auto" and data.n_inputs else (settings.inputs_at,)
-    if not data.n_inputs:
+    timings = ("k", "k+1") if settings.inputs_at == "auto" and n_inputs else (settings.inputs_at,)
+    if not n_inputs:
         past, timings = 0, ("k",)
     return [Embedding(settings.delays, past, timing) for timing in timings]
 
 
-def recipe(settings: Settings, data: Trajectories | Stream) -> Block | str:
+def recipe(settings: Settings, n_inputs: int) -> Block | str:
     """Return the dictionary's recipe: states, a constant, products, kernels on standardised states; or "auto".
 
     Products hold inputs too where the form takes functions of inputs.
@@ -121,7 +121,7 @@ def recipe(settings: Settings, data: Trajectories | Stream) -> Block | str:
     if settings.polynomials is None and settings.kernels is None:
         return "auto"
     wanted = FORMS.values() if settings.form == "auto" else [FORMS[settings.form]]
-    driven = data.n_inputs > 0 and any(form.uses_input_terms for form in wanted)
+    driven = n_inputs > 0 and any(form.uses_input_terms for form in wanted)
     blocks = States() + Constant()
     if driven:
         blocks = blocks + Inputs()

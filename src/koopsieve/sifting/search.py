@@ -77,6 +77,7 @@ def search_all(plan: SearchPlan, divided: Parts, settings: SiftSettings) -> Sear
                 continue
             made = _task(job, plan, divided, settings) if made is None else made
             found.append(_searched(form, job, *made, settings))
+            settings.tell(found[-1].summary)
     _check_nothing_chosen_blindly(divided, found, [form for job in plan.jobs for form in job.forms])
     return SearchResults(tuple(found), tuple(left_out))
 

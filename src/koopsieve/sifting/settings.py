@@ -81,6 +81,12 @@ class SiftSettings:
 
         return bar
 
+    def tell(self, found: object) -> None:
+        """Pass what a search found on to a progress that has a method `found`."""
+        listening = getattr(self.progress, "found", None)
+        if listening is not None:
+            listening(found)
+
     def delays_of(self, data: Data) -> tuple[Embedding, ...] | None:
         """Return the delays to choose from; None where they are to be found."""
         if isinstance(self.delays, Embedding):

@@ -33,6 +33,7 @@ SECTIONS = [
     "terms",
     "drives",
     "spectrum",
+    "responses",
     "tried",
     "use",
     "repeat",

@@ -1,0 +1,135 @@
+"""The server of the app: on 127.0.0.1, behind the guard; the page, and the files of finished runs."""
+
+from __future__ import annotations
+
+import io
+import secrets
+import socket
+import tempfile
+import webbrowser
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from koopsieve._types import KoopsieveError, needed
+from koopsieve.app.guard import Guard
+from koopsieve.app.runs import Run, Runs
+from koopsieve.cli.export import Target, written
+from koopsieve.forms import Model
+
+HOST = "127.0.0.1"
+FILES = ("report.html", "model.npz", "summary.json", "inclusion.csv")
+EXPORTS = {"model_c.zip": Target.C, "model.fmu": Target.FMU, "model.m": Target.M, "model.mat": Target.MAT}
+
+
+def serve(
+    files: Sequence[Path],
+    folder: Path,
+    port: int | None = None,
+    browser: bool = True,
+    say: Callable[[str], Any] = print,
+) -> None:
+    """Serve the app until Ctrl-C.
+
+    Parameters
+    ----------
+    files : sequence of path
+        Logs to begin with; they stay where they are.
+    folder : path
+        Where runs and dropped files go.
+    port : int, optional
+        By default one that is free.
+    browser : bool
+        Whether to open a browser.
+    say : callable
+        Told the address.
+
+    Raises
+    ------
+    KoopsieveError
+        If NiceGUI is not installed, a file is not there, or the port is taken.
+    """
+    nicegui = needed("nicegui", "The app", "app")
+    from koopsieve.app.page import Page
+
+    missing = [path for path in files if not path.is_file()]
+    if missing:
+        raise KoopsieveError(f"There is no file {missing[0]}. Check the path.")
+    number, token, runs = _free_port(port), secrets.token_urlsafe(24), Runs(folder)
+    address = f"http://{HOST}:{number}/?token={token}"
+    server = nicegui.app
+    server.add_middleware(Guard, token=token, port=number)
+    _add_files(server, runs)
+    server.on_startup(lambda: say(f"The app is at {address} until Ctrl-C"))
+    server.on_shutdown(runs.stop)
+    if browser:
+        server.on_startup(lambda: webbrowser.open(address))
+    nicegui.ui.run(
+        lambda: Page(runs, files).build(),
+        host=HOST,
+        port=number,
+        title="koopsieve",
+        dark=None,
+        reload=False,
+        show=False,
+        show_welcome_message=False,
+    )
+
+
+def _add_files(server: Any, runs: Runs) -> None:
+    """Add the addresses of a run's files, of its exports, and of comparisons."""
+    from fastapi import HTTPException, Response
+    from fastapi.responses import FileResponse, HTMLResponse
+
+    def run_called(name: str) -> Run:
+        run = runs.every.get(name)
+        if run is None or not run.result.is_dir():
+            raise HTTPException(404, f"There is no finished run {name!r}.")
+        return run
+
+    @server.get("/runs/{name}/{file}")  # type: ignore[untyped-decorator]
+    def file_of(name: str, file: str) -> Any:
+        run = run_called(name)
+        if file in FILES:
+            return FileResponse(run.result / file, filename=None if file.endswith(".html") else file)
+        if file not in EXPORTS:
+            raise HTTPException(404, f"There is no file {file!r}.")
+        try:
+            content = exported(run.result / "model.npz", file)
+        except (KoopsieveError, OSError) as error:
+            raise HTTPException(409, str(error)) from error
+        return Response(content, headers={"content-disposition": f'attachment; filename="{file}"'})
+
+    @server.get("/comparison/{names}")  # type: ignore[untyped-decorator]
+    def comparison(names: str) -> Any:
+        from koopsieve.report.comparison import render_comparison
+
+        try:
+            return HTMLResponse(render_comparison({name: run_called(name).summary() for name in names.split(",")}))
+        except KoopsieveError as error:
+            raise HTTPException(409, str(error)) from error
+
+
+def exported(model: Path, file: str) -> bytes:
+    """Return a saved model for another program, as the content of a file; C code as a .zip."""
+    target = EXPORTS[file]
+    with tempfile.TemporaryDirectory() as place:
+        paths = written(Model.load(model), target, Path(place), "model")
+        if target is not Target.C:
+            return paths[0].read_bytes()
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in paths:
+                archive.write(path, path.name)
+        return stream.getvalue()
+
+
+def _free_port(wanted: int | None) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, wanted or 0))
+        except OSError as error:
+            raise KoopsieveError(f"Port {wanted} is taken ({error.strerror}). Give another one with --port.") from error
+        return int(probe.getsockname()[1])

@@ -1,0 +1,98 @@
+"""The app in a real browser, from dropped logs to downloads; and nobody else gets in."""
+
+import os
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+import zipfile
+
+import numpy as np
+import pytest
+
+from koopsieve import Model
+from koopsieve.systems import bench_record
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("nicegui")
+
+
+@pytest.fixture
+def address(tmp_path):
+    """Start the app in a process of its own; yields its address."""
+    command = [sys.executable, "-m", "koopsieve", "app", "--no-browser", "--out", str(tmp_path / "runs")]
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    environment = {**inherited, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as process:
+        try:
+            yield re.search(r"http://\S+", process.stdout.readline())[0]
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def log(tmp_path):
+    u, y = bench_record(600, seed=0)
+    table = np.column_stack([0.05 * np.arange(600), u, y])
+    np.savetxt(tmp_path / "bench.csv", table, delimiter=",", header="t,force [N],position [m]", comments="")
+    return tmp_path / "bench.csv"
+
+
+def pick(page, label, name):
+    page.locator(".q-field", has_text=label).first.click()
+    page.locator(".q-menu .q-item", has_text=name).click()
+    page.keyboard.press("Escape")
+
+
+def downloaded(page, name):
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=name, exact=True).click()
+    assert waiting.value.suggested_filename == name
+    return waiting.value.path()
+
+
+def find_a_model(page, number):
+    page.get_by_role("button", name="Find a model").click()
+    page.get_by_role("button", name=f"run-{number}", exact=True).wait_for(timeout=300_000)
+
+
+def test_from_dropped_logs_to_downloads(browser, address, log, tmp_path):
+    page, trouble = browser.new_page(viewport={"width": 1400, "height": 1000}), []
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.set_default_timeout(60_000)
+    page.goto(address)
+    page.locator("input[type=file]").set_input_files(str(log))
+    for label, name in (("Outputs", "position [m]"), ("Inputs", "force [N]"), ("Time", "t")):
+        pick(page, label, name)
+    page.get_by_text("600 rows in 1 episode were read. Sample time 0.05.").wait_for()
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Past samples (empty: found)").fill("1")
+    page.get_by_label("Degree of products").fill("2")
+    pick(page, "Form", "linear")
+    find_a_model(page, 1)
+    report = page.frame_locator("iframe")
+    report.locator("#runs svg").first.wait_for()
+    assert "position [m]" in report.locator("#equations").inner_text()
+    Model.load(downloaded(page, "model.npz"))
+    with zipfile.ZipFile(downloaded(page, "model_c.zip")) as archive:
+        assert {"model.c", "model.h"} <= set(archive.namelist())
+    page.get_by_text("Repeat it").click()
+    page.get_by_text("koopsieve sift").wait_for()
+    page.get_by_text("Trajectories.from_file").wait_for()
+    page.get_by_label("Degree of products").fill("3")
+    find_a_model(page, 2)
+    page.locator("thead .q-checkbox").click()
+    with page.context.expect_page() as opened:
+        page.get_by_role("button", name="Compare the selected runs").click()
+    opened.value.get_by_text("Runs side by side").first.wait_for()
+    assert trouble == []
+    assert (tmp_path / "runs" / "run-2" / "result" / "report.html").is_file()
+
+
+def test_without_the_token_there_is_nothing(address):
+    for place in (address.split("?")[0], f"{address}x", address.split("?")[0] + "runs/run-1/report.html"):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(place)
+    with urllib.request.urlopen(address) as answer:
+        assert answer.status == 200
