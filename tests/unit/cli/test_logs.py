@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from koopsieve.cli import main, reading
+from koopsieve.systems import bench_record
 
 pytestmark = pytest.mark.filterwarnings("default::koopsieve.KoopsieveWarning")  # shown as a user sees them
 SIFT = [
@@ -280,3 +281,24 @@ def test_what_cannot_be_streamed_is_said(koopsieve):
     assert "Only Parquet files can be streamed" in koopsieve("sift", "log.csv", *SIFT, "--stream", "yes")[2]
     refused = koopsieve("sift", "log.parquet", *SIFT, "--stream", "yes", "--gaps", "split")[2]
     assert "cannot be cut at gaps" in refused
+
+
+def test_columns_get_shorter_names_and_units_that_a_later_log_is_read_by(koopsieve, tmp_path):
+    u, y = bench_record(300, seed=0)
+    table = pd.DataFrame({"Stellgröße Motor [N]": u.ravel(), "Drehzahl Last [1/s]": y.ravel()})
+    table.to_csv(tmp_path / "bench.csv", index=False)
+    names = ["--states", "speed=Drehzahl Last [1/s]", "--inputs", "force=Stellgröße Motor [N]"]
+    code, out, err = koopsieve("sift", "bench.csv", *names, *SIFT[4:], "--dt", "0.05", "--out", "result")
+    assert code == 0, err
+    assert "Kept: speed" in out
+    assert "speed [1/s]" in (tmp_path / "result" / "report.html").read_text()
+    code, _, err = koopsieve("predict", "result/model.npz", "bench.csv", "--horizon", "2", "--out", "ahead.csv")
+    assert code == 0, err
+    assert "speed_predicted" in pd.read_csv(tmp_path / "ahead.csv").columns
+    code, _, err = koopsieve("sift", "bench.csv", "--states", "Drehzal Last [1/s]")
+    assert (code, "Did you mean 'Drehzahl Last [1/s]'?" in err) == (2, True)
+    code, _, err = koopsieve("sift", "bench.csv", "--states", "a=Drehzahl Last [1/s],a=Stellgröße Motor [N]")
+    assert (code, "occurs twice" in err) == (2, True)
+    short = [*names, *SIFT[4:10], *SIFT[12:], "--horizons", "5000", "--out", "far", "--path-length", "3"]
+    code, _, err = koopsieve("sift", "bench.csv", *short)
+    assert (code, "Horizons beyond" in err) == (0, True)
