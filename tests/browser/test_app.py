@@ -2,8 +2,10 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 import zipfile
@@ -26,22 +28,38 @@ def address(tmp_path):
     environment = {**inherited, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as process:
         try:
-            yield re.search(r"http://\S+", process.stdout.readline())[0]
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/\S+", process.stdout.readline())
+            wait_for(int(found[1]))
+            yield found[0]
         finally:
             process.terminate()
+
+
+def wait_for(port, seconds=60.0):
+    """Wait until something listens."""
+    last = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1.0).close()
+        except OSError:
+            if time.monotonic() > last:
+                raise
+            time.sleep(0.1)
+        else:
+            return
 
 
 @pytest.fixture
 def log(tmp_path):
     u, y = bench_record(600, seed=0)
     table = np.column_stack([0.05 * np.arange(600), u, y])
-    np.savetxt(tmp_path / "bench.csv", table, delimiter=",", header="t,force [N],position [m]", comments="")
+    np.savetxt(tmp_path / "bench.csv", table, delimiter=",", header="time,force [N],position [m]", comments="")
     return tmp_path / "bench.csv"
 
 
 def pick(page, label, name):
     page.locator(".q-field", has_text=label).first.click()
-    page.locator(".q-menu .q-item", has_text=name).click()
+    page.get_by_role("option", name=name, exact=True).click()
     page.keyboard.press("Escape")
 
 
@@ -63,7 +81,7 @@ def test_from_dropped_logs_to_downloads(browser, address, log, tmp_path):
     page.set_default_timeout(60_000)
     page.goto(address)
     page.locator("input[type=file]").set_input_files(str(log))
-    for label, name in (("Outputs", "position [m]"), ("Inputs", "force [N]"), ("Time", "t")):
+    for label, name in (("Outputs", "position [m]"), ("Inputs", "force [N]"), ("Time", "time")):
         pick(page, label, name)
     page.get_by_text("600 rows in 1 episode were read. Sample time 0.05.").wait_for()
     page.get_by_text("More", exact=True).click()
