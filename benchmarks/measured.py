@@ -60,14 +60,14 @@ def rows(record: Record, peers: Path | None) -> Iterator[Row]:
     found = sift(record.train, horizons=HORIZONS)
     seconds = time.perf_counter() - begun
     yield linear(record, found)
-    yield sifted(f"found: {found.form}", record, found.model, found.terms, seconds)
+    yield sifted(f"found: {found.form}", record, found.model, found.n_terms, seconds)
     for most in SMALL:
         yield small("found", record, found, most)
     if record.hand_made:
         begun = time.perf_counter()
         made = sift(record.train, horizons=HORIZONS, **record.hand_made)
         seconds = time.perf_counter() - begun
-        yield sifted(f"hand-made: {made.form}", record, made.model, made.terms, seconds)
+        yield sifted(f"hand-made: {made.form}", record, made.model, made.n_terms, seconds)
         for most in SMALL:
             yield small("hand-made", record, made, most)
     if peers is not None:

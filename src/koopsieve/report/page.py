@@ -9,6 +9,7 @@ from typing import Any
 from koopsieve._json import plain
 from koopsieve._written import encoded, written_whole
 from koopsieve.export.written_equations import equations
+from koopsieve.forms import Model
 from koopsieve.io.summary import summarise
 from koopsieve.plots.dependencies import dependencies
 from koopsieve.plots.layout import NARROW, WIDTH, lay_out
@@ -17,6 +18,7 @@ from koopsieve.report.render import rendered
 from koopsieve.report.use import c_code, python_code
 from koopsieve.sifting.result import Sifted, result_of
 
+_MAX_WRITTEN = 1000  # terms of all equations together that the page holds
 SCRIPTS = (
     "values",
     "chart",
@@ -67,6 +69,12 @@ def write_report(
         stream.write(encoded(page))
 
 
+def _all_equations(model: Model) -> str:
+    """Return the equations with all their terms; empty where they would fill the page."""
+    size = len(model.carried_names) * len(model.term_names)
+    return equations(model) if size <= _MAX_WRITTEN else ""
+
+
 def render_report(
     given: Sifted,
     *,
@@ -98,7 +106,7 @@ def render_report(
         responses=data["responses"],
         label=result.model.signals.label,
         equations=equations(result.model, short=True),
-        all_equations=equations(result.model),
+        all_equations=_all_equations(result.model),
         graph=graph,
         layouts={"wide": lay_out(graph, WIDTH), "narrow": lay_out(graph, NARROW)},
         formulas=["" if formula == name else formula for name, formula in terms],

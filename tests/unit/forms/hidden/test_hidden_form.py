@@ -47,8 +47,8 @@ def test_it_finds_what_delays_do_not_express(result):
     assert result.form == "hidden"
     assert result.beats_linear
     assert result.errors.mean[-1] < 0.02 * result.baselines["linear"].errors.mean[-1]
-    assert result.terms == len(result.retained) == len(result.model.term_names)
-    assert result.terms < 0.6 * result.path.candidates
+    assert result.n_terms == len(result.retained) == len(result.model.term_names)
+    assert result.n_terms < 0.6 * result.path.candidates
     assert list(result.path.sizes) == sorted(set(result.path.sizes))
     assert "hidden form" in result.describe()
 
@@ -110,7 +110,7 @@ def test_a_model_that_makes_no_sense_is_refused(result, change, message):
 
 def test_states_terms_poles_and_encoder_are_shown(result, tmp_path):
     summary = summarise(result)
-    assert summary["terms"] == result.terms
+    assert summary["terms"] == result.n_terms
     assert {"x1", "x2", "y"} == set(summary["coefficients"][0]["coefficient"])
     chances = [p for term in summary["coefficients"] for p in term["probability"].values()]
     assert all(0 <= p <= 1 for p in chances)
