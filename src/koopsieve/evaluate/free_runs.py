@@ -22,17 +22,8 @@ RANGE_FACTOR = 1.5  # `stays_in_range` starts and drives the model at this multi
 
 def free_run(model: Model, state: FloatArray, acting: FloatArray) -> FloatArray:
     """Return the outputs of a run from one state with all delays, one row per row of inputs."""
-    run: FloatArray = free_runs(model, state[None], acting[None])[0]
+    run: FloatArray = model.free_runs(state[None], acting[None])[0]
     return run
-
-
-def free_runs(model: Model, states: FloatArray, acting: FloatArray) -> FloatArray:
-    """Return the outputs of several runs, shape (runs, steps, n_outputs), from states (runs, n)."""
-    found = np.empty((*acting.shape[:2], len(model.output_names)))
-    steps = model.steps(model.start(states), (acting[:, k] for k in range(acting.shape[1])))
-    for k, carried in enumerate(steps):
-        found[:, k] = model.read(carried)
-    return found
 
 
 def simulation_errors(model: Model, trajectories: Trajectories) -> FloatArray:
@@ -50,7 +41,7 @@ def simulation_errors(model: Model, trajectories: Trajectories) -> FloatArray:
     unit = magnitude(seen)
     variance = np.var(seen / unit, axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = (free_runs(model, states, acting) / unit - true / unit) ** 2 / np.where(variance > 0, variance, 1.0)
+        gap = (model.free_runs(states, acting) / unit - true / unit) ** 2 / np.where(variance > 0, variance, 1.0)
         errors: FloatArray = gap.mean(axis=(1, 2))
     return np.where(np.isfinite(errors), errors, np.inf)
 
@@ -71,7 +62,7 @@ def stays_in_range(model: Model, trajectories: Trajectories) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         for values, every in ((states, data.states), (acting, data.inputs)):
             values += (RANGE_FACTOR - 1) * (values - np.concatenate(every).mean(axis=0))
-        runs = free_runs(model, states, acting)
+        runs = model.free_runs(states, acting)
         return bool(((runs > 2 * low - high) & (runs < 2 * high - low)).all())
 
 

@@ -55,14 +55,10 @@ def horizon_predictions(
 
 
 def _horizon_predictions(model: Model, data: Trajectories, horizons: Sequence[int]) -> Iterator[HorizonPredictions]:
-    wanted, furthest = set(horizons), max(horizons)
     for episode, part in start_slices(model.numbers_per_start, data, min(horizons)):
-        u = data.inputs[episode]
-        sequence = (u[part.start + j : part.stop + j] for j in range(min(furthest, len(u) - part.start)))
-        carried = model.start(data.states[episode][part])
-        for h, now in enumerate(model.steps(carried, sequence), start=1):
-            if h in wanted:
-                yield HorizonPredictions(episode, part.start, h, model.read(now))
+        states, following = data.states[episode][part], data.inputs[episode][part.start :]
+        for h, predicted in model.from_each(states, following, horizons):
+            yield HorizonPredictions(episode, part.start, h, predicted)
 
 
 def checked_horizons(horizons: Sequence[int], trajectories: Trajectories) -> tuple[int, ...]:

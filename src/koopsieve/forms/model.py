@@ -171,6 +171,31 @@ class Model(Exportable, FormInterface, Shown, ABC):
                 carried = self.advance(carried[: len(u)], u)
             yield carried
 
+    def free_runs(self, states: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return the outputs of runs from states (runs, n) under inputs (runs, steps, l), shape (runs, steps, q)."""
+        found = np.empty((*acting.shape[:2], len(self.output_names)))
+        for k, carried in enumerate(self.steps(self.start(states), (acting[:, k] for k in range(acting.shape[1])))):
+            found[:, k] = self.read(carried)
+        return found
+
+    def from_each(
+        self, states: FloatArray, following: FloatArray, horizons: Sequence[int]
+    ) -> Iterator[tuple[int, FloatArray]]:
+        """Yield each horizon with the outputs predicted that far ahead, from as many starts as have such a sample.
+
+        Parameters
+        ----------
+        states : array, shape (starts, n)
+            Of consecutive samples.
+        following : array, shape (samples, l)
+            The inputs that act from the first of these samples on.
+        horizons : sequence of int
+        """
+        acting = (following[j : j + len(states)] for j in range(min(max(horizons), len(following))))
+        for h, carried in enumerate(self.steps(self.start(states), acting), start=1):
+            if h in horizons:
+                yield h, self.read(carried)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one .npz file of arrays and JSON, whole or not at all.
 

@@ -22,6 +22,7 @@ from koopsieve.identify.linalg.eigenvalues import clip_eigenvalues
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, required_multistep
 
 STORED_STEPS = 10  # past steps from which the quasi-Newton method learns the curvature
+SETTLED_FALL = 1e-4  # fall of the loss in one step below which it has settled; the least error stands for one
 STOPPED_AT_LIMIT = 1  # how scipy's L-BFGS-B says that it ran out of iterations
 
 
@@ -70,7 +71,7 @@ class HorizonLeastSquares:
         frame = whitening(statistics)
         one_step = frame.inward(LeastSquares().identify(statistics).coef)
         loss = HorizonLoss.of(multistep, frame, outputs, one_step, self.tie, self.emphasis)
-        options = {"maxiter": self.max_sweeps, "maxcor": STORED_STEPS}
+        options = {"maxiter": self.max_sweeps, "maxcor": STORED_STEPS, "ftol": SETTLED_FALL}
         with np.errstate(all="ignore"), one_blas_thread():
             end = minimize(loss, _bounded(one_step).ravel(), jac=True, method="L-BFGS-B", options=options)
         coef = frame.outward(end.x.reshape(one_step.shape))

@@ -5,7 +5,7 @@ y[k+1] = coefᵀ·[φ(x[k]), ψ(x[k], u[k])], held inside limits,  x[k+1] = the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -16,9 +16,12 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.dictionary import Dictionary, TermMap
 from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
 from koopsieve.forms.model import Model, require_shape
+from koopsieve.forms.reprojected.structure import DictionaryRegressors, OutputBounds, ReprojectedStructure
 from koopsieve.uncertainty.calibrate import Calibration
 
 MARGIN = 1.0  # how far beyond the data, in widths of their range, an output may go before it is held back
+
+_STARTS_AT_A_TIME = 4096
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +94,34 @@ class ReprojectedModel(Model):
         points = np.concatenate([carried, acting], axis=1)
         outputs = np.clip(self.dictionary.evaluate(points) @ self.coef, *self.bounds)
         return self.signals.embedding.shift(carried, outputs, acting)
+
+    @cached_property
+    def _structure(self) -> ReprojectedStructure:
+        """What simulates many starts at once."""
+        low, high = self.bounds
+        known = np.zeros(len(low), dtype=bool)
+        bounds, embedding = OutputBounds(low, high, known, known), self.signals.embedding
+        return ReprojectedStructure(DictionaryRegressors.of(self.dictionary), len(low), embedding, bounds)
+
+    def free_runs(self, states: FloatArray, acting: FloatArray) -> FloatArray:
+        """Simulate by compiled loops."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._structure.simulate(self.coef, states, acting)
+
+    def from_each(
+        self, states: FloatArray, following: FloatArray, horizons: Sequence[int]
+    ) -> Iterator[tuple[int, FloatArray]]:
+        """Simulate by compiled loops, some starts at a time; windows that end early are filled up with zeros."""
+        steps = min(max(horizons), len(following))
+        wanted = [h for h in horizons if h <= steps]
+        padded = np.concatenate([following, np.zeros((len(states) + steps, following.shape[1]))])
+        windows = np.lib.stride_tricks.sliding_window_view(padded, steps, axis=0).transpose(0, 2, 1)
+        found = np.empty((len(states), len(wanted), len(self.output_names)))
+        for first in range(0, len(states), _STARTS_AT_A_TIME):
+            part = slice(first, first + _STARTS_AT_A_TIME)
+            found[part] = self.free_runs(states[part], windows[: len(states)][part])[:, np.array(wanted) - 1]
+        for place, h in enumerate(wanted):
+            yield h, found[: len(following) + 1 - h, place]
 
     def read(self, carried: FloatArray) -> FloatArray:
         """Return the outputs, which are the first columns of the state."""

@@ -7,7 +7,7 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -28,7 +28,7 @@ from koopsieve.sieve.horizon.posterior import (
 from koopsieve.sieve.horizon.removal import removal_gains, without, without_least
 
 MAX_SIZE_FOR_EXCHANGES = 80  # in larger sets one observable more or fewer changes the bound little
-EXCHANGE_DEPTHS = (1, 2, 4, 8)  # observables exchanged at once
+EXCHANGE_DEPTHS = (1, 2, 4)  # observables exchanged at once
 MIN_RELATIVE_RISE = 1e-9  # smaller rises of the bound, as a fraction of it, are rounding
 MAX_REMOVED_SHARE = 10  # at most one observable in ten is taken out before the precisions are updated
 
@@ -85,9 +85,19 @@ class FlagSearch:
         return self._settled(self._grown(posterior, size), self.weight_sweeps)
 
     def exchange(self, posterior: HorizonPosterior) -> HorizonPosterior:
-        """Replace observables by others, at the same size, as long as the bound rises."""
+        """Replace observables by others, one or some at once, at the same size, as long as the bound rises."""
+        return self._repeated(self._exchanges, posterior)
+
+    def exchange_single(self, posterior: HorizonPosterior) -> HorizonPosterior:
+        """Replace observables one by one: a fast search."""
+        return posterior if self._large(posterior) else self._repeated(self._single_exchanges, posterior)
+
+    def _repeated(
+        self, moves: Callable[[HorizonPosterior], Iterator[HorizonPosterior]], posterior: HorizonPosterior
+    ) -> HorizonPosterior:
+        posterior = self._settled(posterior, 3 * self.weight_sweeps)
         for _ in range(self.max_exchanges):
-            better = next(self._exchanges(posterior), None)
+            better = next(moves(posterior), None)
             if better is None:
                 break
             posterior = better
@@ -130,15 +140,19 @@ class FlagSearch:
         Sets above `MAX_SIZE_FOR_EXCHANGES` observables are left as they are.
         """
         size = len(posterior.kept)
-        if size > MAX_SIZE_FOR_EXCHANGES:
+        if self._large(posterior):
             return
         yield from self._single_exchanges(posterior)
         free = size - int(np.sum(np.isinf(self.prior.log_odds)))
+        up = down = posterior
         for depth in (d for d in EXCHANGE_DEPTHS if d <= free):
-            up = self._grown(posterior, min(size + depth, self.problem.observables))
+            up = self._grown(up, min(size + depth, self.problem.observables))
             yield from self._if_better(self._shrunk(up, size), posterior)
-            down = self._shrunk(posterior, size - depth)
+            down = self._shrunk(down, size - depth)
             yield from self._if_better(self._grown(down, size), posterior)
+
+    def _large(self, posterior: HorizonPosterior) -> bool:
+        return len(posterior.kept) > MAX_SIZE_FOR_EXCHANGES
 
     def _single_exchanges(self, posterior: HorizonPosterior) -> Iterator[HorizonPosterior]:
         new = newcomers(self.problem, self.prior, posterior)
@@ -163,6 +177,8 @@ class FlagSearch:
         return posterior
 
     def _if_better(self, new: HorizonPosterior, old: HorizonPosterior) -> Iterator[HorizonPosterior]:
+        if set(new.kept.tolist()) == set(old.kept.tolist()):
+            return  # the same observables, only settled further
         settled = self._settled(new, self.weight_sweeps)
         rise = settled.evidence + self._flags(settled.kept) - old.evidence - self._flags(old.kept)
         if rise > MIN_RELATIVE_RISE * (1 + abs(old.evidence)):
@@ -187,25 +203,28 @@ class FlagSearch:
 
 
 def by_size(search: FlagSearch, sizes: Sequence[int], progress: Progress = silent) -> dict[int, HorizonPosterior]:
-    """Return the best set found for each size: from dense to sparse and back up, exchanged, the better bound kept."""
+    """Return the best set found for each size: from dense to sparse and back up, the better of both exchanged.
+
+    On the way only single exchanges are tried, which cost little.
+    """
     down, up = sorted(sizes, reverse=True), sorted(size for size in sizes if size <= MAX_SIZE_FOR_EXCHANGES)
-    found: dict[int, HorizonPosterior] = {}
-    for posterior in progress(chain(_downward(search, down), _upward(search, up)), "Searching", len(down) + len(up)):
-        size = len(posterior.kept)
-        if size not in found or posterior.evidence > found[size].evidence:
-            found[size] = posterior
-    return found
+    ends: dict[int, HorizonPosterior] = {}
+    for end in chain(_downward(search, down), _upward(search, up)):
+        size = len(end.kept)
+        if size not in ends or end.evidence > ends[size].evidence:
+            ends[size] = end
+    return {size: search.exchange(end) for size, end in progress(list(ends.items()), "Searching", len(ends))}
 
 
 def _downward(search: FlagSearch, sizes: Sequence[int]) -> Iterator[HorizonPosterior]:
     posterior = search.dense()
     for size in sizes:
-        posterior = search.exchange(search.shrink(posterior, size))
+        posterior = search.exchange_single(search.shrink(posterior, size))
         yield posterior
 
 
 def _upward(search: FlagSearch, sizes: Sequence[int]) -> Iterator[HorizonPosterior]:
     posterior = search.sparse()
     for size in sizes:
-        posterior = search.exchange(search.grow(posterior, size))
+        posterior = search.exchange_single(search.grow(posterior, size))
         yield posterior
