@@ -208,12 +208,21 @@ def by_size(search: FlagSearch, sizes: Sequence[int], progress: Progress = silen
     On the way only single exchanges are tried, which cost little.
     """
     down, up = sorted(sizes, reverse=True), sorted(size for size in sizes if size <= MAX_SIZE_FOR_EXCHANGES)
-    ends: dict[int, HorizonPosterior] = {}
-    for end in chain(_downward(search, down), _upward(search, up)):
-        size = len(end.kept)
-        if size not in ends or end.evidence > ends[size].evidence:
-            ends[size] = end
-    return {size: search.exchange(end) for size, end in progress(list(ends.items()), "Searching", len(ends))}
+    best: dict[int, HorizonPosterior] = {}
+
+    def turns() -> Iterator[int]:
+        for end in chain(_downward(search, down), _upward(search, up)):
+            size = len(end.kept)
+            if size not in best or end.evidence > best[size].evidence:
+                best[size] = end
+            yield size
+        for size, end in best.items():
+            best[size] = search.exchange(end)
+            yield size
+
+    for _ in progress(turns(), "Searching", 2 * len(down) + len(up)):
+        pass
+    return best
 
 
 def _downward(search: FlagSearch, sizes: Sequence[int]) -> Iterator[HorizonPosterior]:

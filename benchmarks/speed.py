@@ -1,0 +1,180 @@
+"""How long a default `sift` takes, beside an earlier version of the package and beside peers, in one run.
+
+    python -m benchmarks.speed --against OLD [--data FOLDER] [--peers DIR] [--only TEXT] [--repeat N]
+
+OLD is a checkout of an earlier version (`git worktree add OLD COMMIT`). Every job runs in a process of its own with one
+thread, ours and theirs in turn, so that a slow minute is slow for both; what counts is processor time, the least of the
+rounds. Each line also says how the validation errors compare, so that speed is not bought with accuracy: the geometric
+mean over the horizons of the new error over the old one. FOLDER holds silverbox.mat and cascaded_tanks.mat. With
+`--peers`, the polynomial NARX model of sysidentpy runs on the same records with one input and one output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.environments import SYSIDENTPY, install, interpreter, run
+
+HERE = Path(__file__).parent
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+Record = tuple[np.ndarray, np.ndarray]  # outputs (samples, n) and inputs (samples - 1, l)
+
+
+def oscillator(samples: int, dt: float = 0.1, noise: float = 0.01, seed: int = 0) -> Record:
+    """Return the position of a Duffing oscillator under a force that is held for a second."""
+    rng = np.random.default_rng(seed)
+    hold = max(round(1 / dt), 1)
+    force = np.repeat(rng.uniform(-1, 1, (samples // hold + 1, 1)), hold, axis=0)[: samples - 1]
+    state, found = np.zeros(2), np.zeros((samples, 1))
+    for k in range(samples - 1):
+        for _ in range(5):
+            x, v = state
+            state = state + dt / 5 * np.array([v, -x - 0.5 * v - x**3 + 3 * force[k, 0]])
+        found[k + 1] = state[0]
+    return found + noise * found.std() * rng.normal(size=found.shape), force
+
+
+def four_tanks(samples: int, seed: int = 0) -> Record:
+    """Return the two lower levels of four tanks with two pumps."""
+    rng = np.random.default_rng(seed)
+    pumps = np.repeat(rng.uniform(0.2, 1, (samples // 20 + 1, 2)), 20, axis=0)[: samples - 1]
+    levels = np.ones((samples, 4))
+    for k, (a, b) in enumerate(pumps):
+        h = levels[k]
+        for _ in range(5):
+            out = 0.5 * np.sqrt(np.maximum(h, 0))
+            flow = [0.7 * a + out[2] - out[0], 0.6 * b + out[3] - out[1], 0.4 * b - out[2], 0.3 * a - out[3]]
+            h = h + 0.1 * np.array(flow)
+        levels[k + 1] = h
+    found = levels[:, :2]
+    return found + 0.005 * found.std(axis=0) * rng.normal(size=found.shape), pumps
+
+
+def chaos(samples: int, dt: float) -> Record:
+    """Return the three states of the Lorenz system with noise at 40 dB."""
+    rng = np.random.default_rng(0)
+    states = np.empty((samples, 3))
+    s = np.array([1.0, 1.0, 20.0])
+    for k in range(-2000, samples):
+        if k >= 0:
+            states[k] = s
+        for _ in range(10):
+            x, y, z = s
+            s = s + dt / 10 * np.array([10 * (y - x), x * (28 - z) - y, x * y - 8 / 3 * z])
+    return states + 0.01 * states.std(axis=0) * rng.normal(size=states.shape), np.zeros((0, 0))
+
+
+def measured(folder: Path, name: str) -> Record:
+    """Return the training part of a measured record."""
+    from scipy.io import loadmat
+
+    file = loadmat(folder / f"{name}.mat")
+    if name == "cascaded_tanks":
+        return file["yEst"].reshape(-1, 1), file["uEst"].reshape(-1, 1)[:-1]
+    part = slice(40650, 40650 + int(0.75 * (127400 - 40650)))
+    return file["V2"].reshape(-1, 1)[part], file["V1"].reshape(-1, 1)[part][:-1]
+
+
+def kinds(folder: Path | None) -> dict[str, Callable[[], Record]]:
+    """Return the kinds of data."""
+    found: dict[str, Callable[[], Record]] = {
+        "one input, one output, 4000 samples, 1 % noise": lambda: oscillator(4000),
+        "the same, 1000 samples": lambda: oscillator(1000),
+        "the same, 4000 samples, no noise": lambda: oscillator(4000, noise=0.0),
+        "the same, sampled five times as fast, 5 % noise": lambda: oscillator(4000, dt=0.02, noise=0.05),
+        "two inputs, two outputs, 4000 samples": lambda: four_tanks(4000),
+        "no input, three outputs, 4000 samples at 100 Hz": lambda: chaos(4000, 0.01),
+    }
+    if folder is not None:
+        found["measured: tanks, 1024 samples"] = lambda: measured(folder, "cascaded_tanks")
+        found["measured: Silverbox, 65 062 samples"] = lambda: measured(folder, "silverbox")
+    return found
+
+
+JOB = """
+import json, sys, time, numpy as np
+from koopsieve import Trajectories, sift
+with np.load(sys.argv[1]) as file:
+    data = Trajectories.from_arrays(file["outputs"], file["inputs"] if file["inputs"].size else None)
+begun, computed = time.perf_counter(), time.process_time()
+result = sift(data)
+choice = result.path.choice
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM:"))
+print(json.dumps({"cpu": time.process_time() - computed, "wall": time.perf_counter() - begun,
+    "megabytes": int(peak.split()[1]) / 1024, "form": result.path.form, "terms": choice.size,
+    "errors": choice.errors.error.tolist()}))
+"""
+
+
+def sifted(source: Path, data: Path) -> dict:
+    """Run the default job with the package of a checkout, in a process of its own."""
+    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(source)}
+    command = [sys.executable, "-W", "ignore", "-c", JOB, str(data)]
+    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    found: dict = json.loads(output.strip().splitlines()[-1])
+    return found
+
+
+def narx(peers: Path, record: Record, folder: Path) -> str:
+    """Return the seconds of sysidentpy's NARX model on the same record."""
+    outputs, inputs = record
+    if outputs.shape[1] != 1 or inputs.shape[-1:] != (1,):
+        return ""
+    file, y, u = folder / "narx.npz", outputs, np.vstack([inputs, inputs[-1:]])
+    arrays = {f"{part}_{name}0": values for part in ("train", "test") for name, values in (("y", y), ("u", u))}
+    np.savez(file, **arrays, warm_up=50, horizons=np.array([]))
+    found = run(interpreter(peers, SYSIDENTPY.name), SYSIDENTPY.script, file, **ONE_THREAD)
+    return found if isinstance(found, str) else f"{found['seconds']:.1f} s"
+
+
+def line(name: str, new: dict, old: dict | None, peer: str) -> str:
+    """Return one line of the table."""
+    cells = [name, f"{new['cpu']:.1f} s", f"{new['megabytes']:.0f} MB", f"{new['form']}, {new['terms']}"]
+    if old is not None:
+        ratio = float(np.exp(np.mean(np.log(np.array(new["errors"]) / np.array(old["errors"])))))
+        before = [f"{old['cpu']:.1f} s", f"{old['megabytes']:.0f} MB", f"{old['form']}, {old['terms']}"]
+        cells += [*before, f"{new['cpu'] / old['cpu']:.2f}", f"{ratio:.3f}"]
+    return f"| {' | '.join([*cells, *([peer] if peer else [])])} |"
+
+
+def main() -> None:
+    """Run every kind of data and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--against", type=Path, help="a checkout of an earlier version")
+    parser.add_argument("--data", type=Path, help="where silverbox.mat and cascaded_tanks.mat are")
+    parser.add_argument("--peers", type=Path, help="where sysidentpy was installed")
+    parser.add_argument("--install-peers", type=Path, metavar="DIR", help="install sysidentpy below DIR and stop")
+    parser.add_argument("--only", default="", help="only the kinds of data whose name has this in it")
+    parser.add_argument("--repeat", type=int, default=1, help="rounds; the least processor time counts")
+    options = parser.parse_args()
+    if options.install_peers:
+        install(options.install_peers, (SYSIDENTPY,))
+        return
+    head = "| data | CPU | memory | form, terms |"
+    head += " CPU before | memory | form, terms | CPU ratio | error ratio |" if options.against else ""
+    head += " sysidentpy |" if options.peers else ""
+    print(head, "|---" * (head.count("|") - 1) + "|", sep="\n", flush=True)
+    sources = [HERE.parent / "src", *([options.against / "src"] if options.against else [])]
+    with tempfile.TemporaryDirectory(prefix="koopsieve-speed-") as folder:
+        for name, make in kinds(options.data).items():
+            if options.only not in name:
+                continue
+            record, data = make(), Path(folder) / "record.npz"
+            np.savez(data, outputs=record[0], inputs=record[1])
+            rounds = [[sifted(source, data) for source in sources] for _ in range(options.repeat)]
+            best = [min(runs, key=lambda one: one["cpu"]) for runs in zip(*rounds, strict=True)]
+            peer = narx(options.peers, record, Path(folder)) if options.peers else ""
+            print(line(name, best[0], best[1] if options.against else None, peer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
