@@ -1,26 +1,29 @@
 """Files of one folder that appear together or not at all; what this run did not write stays as it is.
 
-They are written into a hidden folder within their own, and then exchanged for those of the same names: all old ones are
-moved out of the way, then the new ones are moved in. Whoever reads in between, or after the process was killed, finds
-some of the old files or some of the new ones, never some of each. `summary.json` leaves first and arrives last: where
-it is, its set is complete.
+A folder that is not there yet is written under a hidden name beside its place and then gets its name: it is complete
+as soon as it is seen. Into a folder that is there, files are written in a hidden folder within, and exchanged for those
+of the same names: all old ones are moved out of the way, then the new ones are moved in. Whoever reads in between, or
+after the process was killed, finds some of the old files or some of the new ones, never some of each. `summary.json`
+leaves first and arrives last: where it is, its set is complete.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from koopsieve._signals import held_signals
 from koopsieve._types import KoopsieveError
 from koopsieve._written import HIDDEN, Place, hidden_name, refuse_taken, written_whole
 
 MARKER = "summary.json"
 _NEW, _PREVIOUS = "new", "previous"
+_SIGNALS = ("SIGHUP", "SIGTERM", "SIGINT")  # Ctrl-C last: once it is held as well, no handler can raise any more
 
 
 def check_folder(folder: Place, names: Iterable[str] = (), overwrite: bool = True) -> None:
@@ -86,14 +89,19 @@ def whole_folder(folder: Place, overwrite: bool = True) -> Iterator[Path]:
     """
     check_folder(folder)
     target = Path(os.path.realpath(folder))
-    staging, made, done = target / hidden_name(), list[Path](), False
+    fresh, made, done = not target.exists(), list[Path](), False
+    staging = (target.parent if fresh else target) / hidden_name()
+    parents = [place for place in reversed(target.parents) if not place.exists()]
     try:
         with _in_words(folder):
             with held_signals():
-                _make((*_missing(target), staging, staging / _NEW, staging / _PREVIOUS), made)
+                _make((*parents, staging, staging / _NEW, staging / _PREVIOUS), made)
             yield staging / _NEW
             with held_signals():
-                _exchange(staging, target, Path(folder), overwrite)
+                if fresh:
+                    (staging / _NEW).rename(target)  # fails if somebody else has made and filled it meanwhile
+                else:
+                    _exchange(staging, target, Path(folder), overwrite)
                 done = True
                 _clear(staging)
     except BaseException:
@@ -101,10 +109,6 @@ def whole_folder(folder: Place, overwrite: bool = True) -> Iterator[Path]:
             with held_signals():
                 _undo(staging, made)
         raise
-
-
-def _missing(target: Path) -> list[Path]:
-    return [place for place in (*reversed(target.parents), target) if not place.exists()]
 
 
 def _make(places: Iterable[Path], made: list[Path]) -> None:
@@ -159,7 +163,8 @@ def _clear(staging: Path) -> None:
     with suppress(OSError):
         for file in (staging / _PREVIOUS).iterdir():
             file.unlink()  # never a folder
-        for place in (staging / _PREVIOUS, staging / _NEW, staging):
+    for place in (staging / _PREVIOUS, staging / _NEW, staging):
+        with suppress(OSError):
             place.rmdir()
 
 
@@ -208,3 +213,28 @@ def _in_words(folder: Place) -> Iterator[None]:
             f"{folder} cannot be written to ({error.strerror or error}). Expected a folder that is there or can be "
             "made, and space on its disk. Choose another folder."
         ) from error
+
+
+@contextmanager
+def held_signals() -> Iterator[None]:
+    """Let SIGINT, SIGTERM and SIGHUP wait until the block is done; then the first that came does what it always does.
+
+    Handlers belong to the main thread, and only there can they raise; in other threads there is nothing to hold.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    came: list[int] = []
+    try:
+        for number, handler in before.items():
+            if handler is not None:  # None: not installed from Python, so that it could not be put back
+                signal.signal(number, lambda number, _: came.append(number))
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)

@@ -41,8 +41,10 @@ def written_whole(path: Place, overwrite: bool = True) -> Iterator[IO[bytes]]:
         if target.exists():
             refuse_taken([Path(path)], overwrite)
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = os.fspath(path)  # a full disk fails without a name
         raise
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from koopsieve._types import NotInstalledError
-from koopsieve.cli.out import Overwrite, chosen
+from koopsieve.cli.options import Overwrite, chosen
 from koopsieve.cli.table import show_result
 from koopsieve.execution.progress import bar
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from koopsieve.cli.out import Overwrite, chosen
+from koopsieve.cli.options import Overwrite, chosen
 
 
 def example(

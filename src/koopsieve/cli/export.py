@@ -10,7 +10,7 @@ import typer
 
 from koopsieve._exchange import check_folder, whole_folder
 from koopsieve._types import KoopsieveError
-from koopsieve.cli.out import Overwrite
+from koopsieve.cli.options import Overwrite
 from koopsieve.forms import Model
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from koopsieve._display import number, steps
 from koopsieve._types import KoopsieveError
 from koopsieve._written import check_file
-from koopsieve.cli.out import Overwrite
+from koopsieve.cli.options import Overwrite
 from koopsieve.cli.prediction_table import write_rows
 from koopsieve.forms import Model
 from koopsieve.forms.spectra import Spectrum

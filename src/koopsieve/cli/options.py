@@ -1,16 +1,20 @@
-"""A command whose options are the settings: each is declared once, in `Settings`."""
+"""Options of commands: those that are settings, each declared once in `Settings`; and where a command writes to."""
 
 from __future__ import annotations
 
 import inspect
+import itertools
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from koopsieve.cli.settings import Settings
 
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier run.")]
 _METAVARS: dict[Any, str] = {str: "TEXT", int: "N", float: "NUMBER", list[str]: "NAMES"}
 
 
@@ -34,6 +38,15 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {one.name: one.annotation for one in (*parameters, *own)}
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
+
+
+def chosen(out: Path | None, default: str, overwrite: bool) -> Path:
+    """Return where to write: `out`; without it `default`, numbered if that is taken and may not be replaced."""
+    place = Path(default)
+    if out is not None or overwrite:
+        return out or place
+    numbered = (place.with_stem(f"{place.stem}-{n}") for n in itertools.count(2))
+    return next(one for one in itertools.chain([place], numbered) if not os.path.lexists(one))
 
 
 def listed(given: list[str] | str | None) -> list[str] | None:

@@ -12,8 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve._written import check_file
-from koopsieve.cli.options import listed
-from koopsieve.cli.out import Overwrite
+from koopsieve.cli.options import Overwrite, listed
 from koopsieve.cli.prediction_table import (
     Asked,
     EpisodeColumn,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from koopsieve._written import refuse_taken
-from koopsieve.cli.out import Overwrite
+from koopsieve.cli.options import Overwrite
 from koopsieve.execution.progress import bar
 
 

@@ -13,7 +13,7 @@ from koopsieve._json import plain
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.command import to_command
 from koopsieve.cli.methods import METHODS, shown
-from koopsieve.cli.out import chosen
+from koopsieve.cli.options import chosen
 from koopsieve.cli.reading import read
 from koopsieve.cli.settings import Settings, to_toml
 from koopsieve.cli.table import show_result

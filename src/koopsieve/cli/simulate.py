@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from koopsieve._written import check_file
-from koopsieve.cli.options import listed
-from koopsieve.cli.out import Overwrite
+from koopsieve.cli.options import Overwrite, listed
 from koopsieve.cli.prediction_table import (
     Asked,
     EpisodeColumn,

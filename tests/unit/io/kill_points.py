@@ -1,15 +1,20 @@
 """A command that gets a signal before or after its n-th change on the disk; what it leaves behind is judged.
 
-    python -m tests.unit.io.kill_points WORKPLACE POINTS [COMMAND …]
+    python -m tests.unit.io.kill_points WORKPLACE POINTS HINDRANCE [COMMAND …]
 
 Up to POINTS points are tried for each command and signal, in a process of its own each, forked from this one so that
-nothing is imported or computed twice. Prints how many points were tried for each command, and the findings, as JSON.
+nothing is imported or computed twice. HINDRANCE is what stands in the folder beside the user's files: none, mount (a
+file system mounted on a folder within) or closed (folders that the user, who is not root, may not change or read).
+Prints how many points were tried for each command, and the findings, as JSON.
 """
 
+import contextlib
+import io
 import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -36,6 +41,7 @@ FILES = {
     "predict": ["ahead.csv"],
     "example": ["bench.csv"],
 }
+NOBODY = 65534
 MINE = {"notes.txt": b"mine", "below/deep/record.csv": b"1,2", ".hidden/x": b"", "result": b"a file without a suffix"}
 
 
@@ -70,8 +76,10 @@ class Points:
             os.kill(os.getpid(), self.number)
 
 
-def prepare(place, command, fresh):
+def prepare(place, command, fresh, hindrance):
     """Make the folder that the command finds: files of the user's, and old ones of its own unless it is `fresh`."""
+    if os.path.ismount(place / "out" / "disk"):
+        subprocess.run(["umount", place / "out" / "disk"], check=True)
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(place.parent / "given", place)
     own = {} if fresh else {name: b"old " + name.encode() for name in FILES[command]}
@@ -80,9 +88,19 @@ def prepare(place, command, fresh):
     for name, content in {**MINE, **own}.items():
         (place / "out" / name).parent.mkdir(parents=True, exist_ok=True)
         (place / "out" / name).write_bytes(content)
+    if hindrance == "mount":
+        (place / "out" / "disk").mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "none", place / "out" / "disk"], check=True)
+        (place / "out" / "disk" / "deep").mkdir()
+        (place / "out" / "disk" / "deep" / "file").write_bytes(b"mine")
+    if hindrance == "closed":
+        for path in (place, *place.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+        (place / "out" / "below").chmod(0o555)
+        (place / "out" / ".hidden").chmod(0o000)
 
 
-def run_until(place, arguments, number, at):
+def run_until(place, arguments, number, at, hindrance="none"):
     """Run the command in a process of its own; return how it ended and how many points it passed."""
     told, tell = os.pipe()
     child = os.fork()
@@ -94,6 +112,10 @@ def run_until(place, arguments, number, at):
         os.dup2(silent, 2)
         sys.argv = ["koopsieve", *arguments]
         signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+        if hindrance == "closed":
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
         points = Points(place, number, at)
         code = 1
         try:
@@ -124,6 +146,8 @@ def judged(before, after, new, command, killed):
     wrong += [f"{path} was left" for path in traces if not killed]
     if not killed and not there and "out" in after and "out" not in before:
         wrong.append("an empty folder was left")
+    if killed and "out" not in before and there not in ({}, new):
+        wrong.append("some of the files look like a result")
     if killed and not (there.items() <= old.items() or there.items() <= new.items()):
         wrong.append("old and new files are mixed")
     if not killed and there not in (old, new):
@@ -134,26 +158,40 @@ def judged(before, after, new, command, killed):
     return wrong
 
 
-def try_points(place, command, points):
+class Trial:
+    """One command into a folder with old files, or into a new one: what it finds and writes if nobody interferes."""
+
+    def __init__(self, place, command, fresh, hindrance="none"):
+        self.place, self.command, self.fresh, self.hindrance = place, command, fresh, hindrance
+        self.arguments = [*COMMANDS[command], *([] if fresh else ["--overwrite"])]
+        prepare(place, command, fresh, hindrance)
+        self.before = content(place)
+        code, self.count = run_until(place, self.arguments, 0, -1, hindrance)
+        self.new = {f"out/{name}": (place / "out" / name).read_bytes() for name in FILES[command]}
+        wrong = judged(self.before, content(place), self.new, command, False) + (["it failed"] if code else [])
+        self.findings = [f"{command}, fresh={fresh}, no signal: {one}" for one in wrong]
+
+    def tried(self, number, at):
+        """Return what is wrong after a signal at one of the points."""
+        prepare(self.place, self.command, self.fresh, self.hindrance)
+        code, _ = run_until(self.place, self.arguments, number, at, self.hindrance)
+        wrong = judged(self.before, content(self.place), self.new, self.command, number == signal.SIGKILL)
+        expected = -number if number == signal.SIGKILL else 128 + number
+        wrong += [] if code == expected else [f"it ended with {code}"]
+        where = f"{self.command}, fresh={self.fresh}, signal {number} at {at} of {self.count}"
+        return [f"{where}: {one}" for one in wrong]
+
+
+def try_points(place, command, points, hindrance):
     """Send each signal at some points of the command, into a folder with old files and into a new one."""
     tried, findings = 0, []
-    for fresh in (False, True):
-        arguments = [*COMMANDS[command], *([] if fresh else ["--overwrite"])]
-        prepare(place, command, fresh)
-        before = content(place)
-        code, count = run_until(place, arguments, 0, -1)
-        new = {f"out/{name}": (place / "out" / name).read_bytes() for name in FILES[command]}
-        wrong = judged(before, content(place), new, command, False) + (["it failed"] if code else [])
-        findings += [f"{command}, fresh={fresh}, no signal: {one}" for one in wrong]
-        step = max(1, count // points)
+    for fresh in (False, True) if hindrance == "none" else (False,):
+        trial = Trial(place, command, fresh, hindrance)
+        findings += trial.findings
+        step = max(1, trial.count // points)
         for number, first in SIGNALS.items():
-            for at in range((first + fresh) % step, count, step):
-                prepare(place, command, fresh)
-                code, _ = run_until(place, arguments, number, at)
-                wrong = judged(before, content(place), new, command, number == signal.SIGKILL)
-                expected = -number if number == signal.SIGKILL else 128 + number
-                wrong += [] if code == expected else [f"it ended with {code}"]
-                findings += [f"{command}, fresh={fresh}, signal {number} at {at} of {count}: {one}" for one in wrong]
+            for at in range((first + fresh) % step, trial.count, step):
+                findings += trial.tried(number, at)
                 tried += 1
     return tried, findings
 
@@ -166,8 +204,23 @@ def provide(place):
     result.model.save(given / "model.npz")
     for name in ("one", "two"):
         write_run(result, given / name)
-    run.run = lambda *_: result
-    run.write_report = write_page
+    silent = contextlib.redirect_stdout(io.StringIO())
+    with given_result(result), contextlib.chdir(given), silent:
+        for arguments in COMMANDS.values():  # imports everything, which another user may not be allowed to read
+            Path("out").mkdir()
+            app(arguments, standalone_mode=False)
+            shutil.rmtree("out")
+    return result
+
+
+@contextlib.contextmanager
+def given_result(result):
+    real = run.run, run.write_report
+    run.run, run.write_report = lambda *_: result, write_page
+    try:
+        yield
+    finally:
+        run.run, run.write_report = real
 
 
 def write_page(_, path, **__):
@@ -175,10 +228,14 @@ def write_page(_, path, **__):
         stream.write(b"<html>new</html>")
 
 
-if __name__ == "__main__":
-    workplace, points, commands = Path(sys.argv[1]).resolve() / "case", int(sys.argv[2]), sys.argv[3:] or list(COMMANDS)
-    provide(workplace)
-    outcome = {command: try_points(workplace, command, points) for command in commands}
+def main_of_tests(workplace, points, hindrance, *commands):
+    place = Path(workplace).resolve() / "case"
+    with given_result(provide(place)):
+        outcome = {command: try_points(place, command, int(points), hindrance) for command in commands or COMMANDS}
     findings = [one for _, found in outcome.values() for one in found]
     tried = {command: count for command, (count, _) in outcome.items()}
     sys.stdout.write(json.dumps({"tried": tried, "findings": findings}))
+
+
+if __name__ == "__main__":
+    main_of_tests(*sys.argv[1:])
