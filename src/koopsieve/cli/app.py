@@ -28,7 +28,7 @@ from koopsieve.cli.reproduce import reproduce
 from koopsieve.cli.sift import sift
 from koopsieve.cli.simulate import simulate
 
-_ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|episode|time|dt)=["']?(\w(?:[\w.+-]*\w)?)?["']?(?:…)?""")
+_ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|outliers|episode|time|dt)=["']?(\w(?:[\w.+-]*\w)?)?["']?(?:…)?""")
 _TEXT_ARGUMENT = re.compile(r"""\b(missing|date_format)=("[^"]*"|'[^']*')?""")  # values that a shell needs quoted
 INTERRUPTED_CODE = 130  # the exit code of shells for Ctrl-C
 

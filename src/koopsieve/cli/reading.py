@@ -37,6 +37,7 @@ def read(settings: Settings, files: Sequence[str]) -> Trajectories | Stream:
         resample=settings.resample,
         missing=settings.missing,
         date_format=settings.date_format,
+        outliers=settings.outliers,
     )
     _check_dt(settings, data)
     return data
@@ -50,6 +51,11 @@ def _stream(settings: Settings, files: Sequence[str]) -> Stream:
         raise KoopsieveError(
             "What is streamed cannot be cut at gaps, interpolated or resampled. Repair the files first, or read them "
             "whole with --stream no."
+        )
+    if settings.outliers != "keep":
+        raise KoopsieveError(
+            "Outliers are not looked for in what is streamed. Leave --outliers out, or read the files whole with "
+            "--stream no."
         )
     if settings.missing or settings.date_format is not None:
         raise KoopsieveError("--missing and --date-format are about text. Parquet files hold numbers and dates.")
@@ -94,7 +100,7 @@ def _is_large(files: Sequence[str], settings: Settings) -> bool:
 
     try:
         rows = sum(parquet.read_metadata(file).num_rows for file in files)
-    except (ArrowException, OSError):
+    except (ArrowException, OSError, ValueError):
         return False  # the reader says what is wrong
     columns = len(settings.states) + len(settings.inputs)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else MAX_BYTES_IN_MEMORY

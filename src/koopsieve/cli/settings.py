@@ -17,7 +17,7 @@ from typing import Any
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.methods import METHODS
 from koopsieve.forms import FORMS
-from koopsieve.io.reading.columns import GAPS, REFUSE
+from koopsieve.io.reading.columns import GAPS, KEEP, OUTLIERS, REFUSE
 from koopsieve.sifting.settings import AUTO, SiftSettings
 
 
@@ -169,6 +169,9 @@ class Settings:
     max_gap: int | None = _setting(count, None, int, "Longest gap to interpolate, in samples.", DATA)
     resample: float | None = _setting(
         positive, None, float, "New sample time, for times that jitter and columns of several rates.", DATA
+    )
+    outliers: str = _setting(
+        one_of(*OUTLIERS), KEEP, str, "Single samples far outside the others: keep (and say so), drop or refuse.", DATA
     )
     stream: str = _setting(
         one_of("auto", "yes", "no"), "auto", str, "Read Parquet files piece by piece; auto: if they are large.", DATA

@@ -1,7 +1,7 @@
 """From episodes as they were read to episodes without gaps in even steps of time, with counts of all that was done.
 
-In this order: an even time grid (resample), rows inserted and short gaps filled (interpolate), cuts at what is left
-(split). No transition ever spans a gap that was not filled.
+In this order: single samples far outside (kept, or taken for missing), an even time grid (resample), rows inserted and
+short gaps filled (interpolate), cuts at what is left (split). No transition ever spans a gap that was not filled.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError, warn_user
 from koopsieve.data.episodes import Episode
+from koopsieve.data.outliers import handle_outliers
 from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.resampling import insert_missing, mark_jumps, median_step, on_even_grid
-from koopsieve.io.reading.columns import REFUSE, Reading, check_dt
+from koopsieve.io.reading.columns import DROP, REFUSE, Reading, check_dt
 
 _SAME_STEP = 1e-3  # relative; sample times nearer than this are one
 _SLOW_COLUMN_SHARE = 0.5  # of the rows: a column missing in more of them is sampled at another rate
@@ -58,29 +59,31 @@ def repaired(
     KoopsieveError
         If samples are missing and must not be, a sample is infinite, nothing is left, or `dt` contradicts the times.
     """
-    step = median_step(episodes)
+    rows_read, step = _samples(episodes), median_step(episodes)
+    _check(episodes, names, allow_missing=reading.gaps != REFUSE or reading.resample is not None)
+    episodes, far = handle_outliers(episodes, names, reading.outliers)
+    cuts = reading.gaps != REFUSE or (bool(far) and reading.outliers == DROP)
     sample_time = _sample_time(dt, step, reading.resample)
     inserted = values = 0
     if reading.resample is not None:
-        _check(episodes, names, allow_missing=True)
         whole, values = on_even_grid(episodes, reading)
     else:
         whole, inserted = _evenly_timed(episodes, step, reading)
-    _check(whole, names, allow_missing=reading.gaps != REFUSE)
+    _check(whole, names, allow_missing=cuts)
     if reading.max_gap is not None:
         pairs = [_filled(episode, reading.max_gap) for episode in whole]
         whole, values = [episode for episode, _ in pairs], values + sum(count for _, count in pairs)
-    pieces = whole if reading.gaps == REFUSE else [piece for one in whole for piece in _split_at_gaps(one)]
+    pieces = [piece for one in whole for piece in _split_at_gaps(one)] if cuts else whole
     _report_losses(whole, pieces, reading.gaps)
-    read, resampled = _samples(episodes), _samples(whole) if reading.resample is not None else 0
+    resampled = _samples(whole) if reading.resample is not None else 0
     done = Counts(
         episodes_read=len(episodes),
-        rows_read=read,
+        rows_read=rows_read,
         rows_inserted=inserted,
         values_filled=values,
         samples_resampled=resampled,
-        rows_dropped=(resampled or read + inserted) - _samples(pieces),
-        notes=notes,
+        rows_dropped=(resampled or rows_read + inserted) - _samples(pieces),
+        notes=(*notes, far) if far else notes,
     )
     return Repaired(tuple(pieces), sample_time, Provenance(tuple(one.source for one in pieces), (done,)))
 

@@ -31,9 +31,9 @@ from koopsieve.data.provenance import Provenance
 from koopsieve.data.repair import repaired
 from koopsieve.data.signals import Dataset, Signals, complete_names
 from koopsieve.io.reading.columns import Columns, Names, Reading, check_dt, check_names
-from koopsieve.io.reading.files import AnyPath, tables_from_files
+from koopsieve.io.reading.files import tables_from_files
 from koopsieve.io.reading.frames import tables_from_frames
-from koopsieve.io.reading.table import Table
+from koopsieve.io.reading.table import AnyPath, Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +76,7 @@ class Trajectories(Dataset):
         input_names: str | Sequence[str] | None = None,
         gaps: str = "raise",
         max_gap: int | None = None,
+        outliers: str = "keep",
     ) -> Trajectories:
         """Build from an array, or from a list of arrays with one per episode.
 
@@ -93,6 +94,8 @@ class Trajectories(Dataset):
             By default x1, x2, … and u1, u2, … .
         gaps, max_gap
             What to do with missing samples (NaN, masked): as in `from_frame`.
+        outliers : {"keep", "drop", "refuse"}
+            What to do with single samples far outside the others: as in `from_frame`.
 
         Examples
         --------
@@ -107,7 +110,7 @@ class Trajectories(Dataset):
             complete_names(input_names, episodes[0].inputs.shape[1], "input", "u"),
         )
         check_dt(dt)
-        return cls._from_episodes(episodes, named, dt, Reading(gaps=gaps, max_gap=max_gap))
+        return cls._from_episodes(episodes, named, dt, Reading(gaps=gaps, max_gap=max_gap, outliers=outliers))
 
     @classmethod
     def from_frame(
@@ -122,6 +125,7 @@ class Trajectories(Dataset):
         gaps: str = "raise",
         max_gap: int | None = None,
         resample: float | None = None,
+        outliers: str = "keep",
     ) -> Trajectories:
         """Build from a pandas or polars frame, or anything else with the Arrow interface, one row per sample.
 
@@ -148,8 +152,12 @@ class Trajectories(Dataset):
         resample : float, optional
             Put the samples on an even time grid with this step: for times that jitter, and for columns of several
             rates, of which the slower ones are missing in most rows. Outputs are interpolated, inputs held.
+        outliers : {"keep", "drop", "refuse"}
+            What to do with up to three samples in a row that lie more than ten half-widths of the middle 98 % of their
+            signal from its median: keep them with a warning that names their rows, treat them as missing (an episode
+            is cut there, or the gap filled in), or refuse them.
         """
-        reading = Reading(episode, time, gaps, max_gap, resample)
+        reading = Reading(episode, time, gaps, max_gap, resample, outliers=outliers)
         found = cls._from_tables(tables_from_frames(frame, Columns.named(states, inputs, reading)), dt)
         return found.renamed(states, inputs)
 
@@ -168,6 +176,7 @@ class Trajectories(Dataset):
         resample: float | None = None,
         missing: str | Sequence[str] = (),
         date_format: str | None = None,
+        outliers: str = "keep",
     ) -> Trajectories:
         """Build from a .csv, .xlsx, .parquet, .npz or .mat file, or several; without `episode` each is one episode.
 
@@ -180,7 +189,7 @@ class Trajectories(Dataset):
         ----------
         path : path or sequence of paths
             Read whole; nothing is built if one of them cannot be used.
-        states, inputs, episode, time, dt, gaps, max_gap, resample
+        states, inputs, episode, time, dt, gaps, max_gap, resample, outliers
             As in `from_frame`.
         missing : str or sequence of str
             Text that marks a missing value in .csv and .xlsx files, such as "-", beside the usual NA, nan and null.
@@ -188,7 +197,7 @@ class Trajectories(Dataset):
             How dates in the column of times are written, as for `datetime.strptime`: "%d/%m/%Y %H:%M:%S". Not needed
             for numbers, ISO 8601, 31.12.2024 10:00:00 and 2024/12/31 10:00:00.
         """
-        reading = Reading(episode, time, gaps, max_gap, resample, missing, date_format)  # type: ignore[arg-type]
+        reading = Reading(episode, time, gaps, max_gap, resample, missing, date_format, outliers=outliers)  # type: ignore[arg-type]
         found = cls._from_tables(tables_from_files(path, Columns.named(states, inputs, reading)), dt)
         return found.renamed(states, inputs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
@@ -12,6 +13,10 @@ from koopsieve._types import KoopsieveError, is_several, whole_number
 
 Names = str | Sequence[str] | Mapping[str, str]
 REFUSE, SPLIT, INTERPOLATE = GAPS = ("raise", "split", "interpolate")
+KEEP, DROP = "keep", "drop"
+OUTLIERS = (KEEP, DROP, "refuse")
+_CONTROL = ("Cc", "Cs", "Zl", "Zp")  # Unicode's control characters, halves of pairs, line and paragraph separators
+MIN_DT = 1e-100  # powers of the rates 1/dt stay numbers
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class Reading:
         How dates are written, as for `datetime.strptime`.
     columns : tuple of (name, column)
         Signals that have another name than their column.
+    outliers : {"keep", "drop", "refuse"}
+        Keep single samples far outside the others with a warning, treat them as missing, or refuse them.
     """
 
     episode: str | None = None
@@ -44,12 +51,15 @@ class Reading:
     missing: tuple[str, ...] = ()
     date_format: str | None = None
     columns: tuple[tuple[str, str], ...] = ()
+    outliers: str = KEEP
 
     def __post_init__(self) -> None:
         for what, name in (("episode", self.episode), ("time", self.time)):
             if name is not None and (not isinstance(name, str) or not name):
                 raise KoopsieveError(f"{what} must be the name of a column. Got {str(name)[:80]!r}.")
         self._check_gaps()
+        if self.outliers not in OUTLIERS:
+            raise KoopsieveError(f'outliers must be "keep", "drop" or "refuse". Got {str(self.outliers)[:80]!r}.')
         if self.resample is not None:
             check_dt(self.resample, "resample, the new sample time,")
         object.__setattr__(self, "missing", names_of("missing", self.missing, "text"))
@@ -163,21 +173,28 @@ def names_of(what: str, names: Any, kind: str = "columns") -> tuple[str, ...]:
 
 
 def check_names(outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse names that are not text, are empty, or occur twice among outputs and inputs together."""
+    """Refuse names that are not text, are empty, hold control characters, or occur twice among outputs and inputs."""
     seen: set[str] = set()
     for name in (*outputs, *inputs):
         if not isinstance(name, str) or not name:
             raise KoopsieveError(f"Names of states and inputs must be text and not empty. Got {name!r}.")
+        if any(unicodedata.category(letter) in _CONTROL for letter in name):
+            raise KoopsieveError(
+                f"Names of states and inputs must hold no line breaks, tabs or other control characters, which would "
+                f"break tables and screens. Got {name[:80]!r}. Rename the column."
+            )
         if name in seen:
             raise KoopsieveError(f"The name {name!r} occurs twice. Give every state and every input its own name.")
         seen.add(name)
 
 
 def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
-    """Refuse a sample time that is not a positive number."""
+    """Refuse a sample time that is not a positive number, or so small or large that a rate overflows."""
     try:
         fine = not isinstance(dt, bool) and isinstance(dt, Real) and 0 < float(dt) < float("inf")
     except OverflowError:
         fine = False
     if not fine:
         raise KoopsieveError(f"{what} must be a positive number. Got {repr(dt)[:80]}.")
+    if not MIN_DT <= float(dt) <= 1 / MIN_DT:
+        raise KoopsieveError(f"{what} must lie between {MIN_DT:g} and {1 / MIN_DT:g}. Got {dt!r}. Use another unit.")

@@ -13,13 +13,12 @@ from koopsieve._types import KoopsieveError, needed, warn_user
 from koopsieve.io.reading.arrays import check_unpacked, read_mat, read_npz
 from koopsieve.io.reading.columns import Columns, MissingColumnsError, check_columns
 from koopsieve.io.reading.frames import arrow_frame, needed_for
-from koopsieve.io.reading.table import Table
+from koopsieve.io.reading.table import AnyPath, Table, reading_in_words
 from koopsieve.io.reading.text import read_csv, skipped_lines, text_as_numbers, units_row, without_marks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AnyPath = str | PathLike[str]
 Reader = Callable[[Path, Columns], Table]
 _HEADER_ROWS = 200  # rows of a sheet that the names are looked for in
 
@@ -66,14 +65,8 @@ def read_table(path: Path, columns: Columns) -> Table:
         raise KoopsieveError(f"{path} has a suffix that is not known. Expected {', '.join(READERS)}.")
     if path.stat().st_size == 0:
         raise KoopsieveError(f"{path} is empty. Expected samples.")
-    try:
+    with reading_in_words(path):
         return reader(path, columns)
-    except KoopsieveError:
-        raise
-    except Exception as error:  # the readers raise anything from EOFError to zlib.error on a damaged file
-        raise KoopsieveError(
-            f"{path} could not be read as {path.suffix}: {error or type(error).__name__}. Check that it is whole."
-        ) from error
 
 
 def column_names(path: Path) -> tuple[str, ...]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from koopsieve.io.reading.times import TimeBase, as_times
 if TYPE_CHECKING:
     import pandas as pd
 
+AnyPath = str | PathLike[str]
 FIRST_ROW = 2  # of the samples as a spreadsheet shows them, below the names
 _NUMERIC = ("integer", "floating", "boolean", "mixed-integer-float", "decimal")
 _KINDS = {
@@ -194,3 +198,21 @@ def _plain(name: Any) -> Any:
     """Return the name of an episode as a plain number or text."""
     value = name.item() if isinstance(name, np.generic) else name
     return value if isinstance(value, int | float | str | bool) else str(value)
+
+
+@contextmanager
+def reading_in_words(path: AnyPath) -> Iterator[None]:
+    """Turn whatever a reader raises on a file into an error that says what to do."""
+    try:
+        yield
+    except KoopsieveError:
+        raise
+    except MemoryError as error:
+        raise KoopsieveError(
+            f"{path} does not fit into the memory that is free. Read fewer columns, or read it as a stream "
+            "(Stream.from_parquet; on the command line --stream yes)."
+        ) from error
+    except Exception as error:  # anything from EOFError to zlib.error on a damaged file
+        raise KoopsieveError(
+            f"{path} could not be read as {Path(path).suffix}: {error or type(error).__name__}. Check that it is whole."
+        ) from error

@@ -190,6 +190,7 @@ def test_flags_and_numbers_beyond_64_bits(tmp_path):
     assert data.inputs[0].ravel().tolist() == [1, 0, 0]
 
 
+@pytest.mark.filterwarnings("ignore:.*far outside the others")
 def test_every_digit_is_read(tmp_path):
     numbers = 10 ** np.random.default_rng(0).uniform(-300, 300, 2000)
     (tmp_path / "log.csv").write_text("\n".join(["y", *map(repr, numbers.tolist())]))
