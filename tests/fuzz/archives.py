@@ -7,14 +7,15 @@ from functools import cache
 
 import numpy as np
 
-from koopsieve import Dictionary, Trajectories, compress
+from koopsieve import Dictionary, Trajectories, compress, embed_delays
 from koopsieve.forms import Model
 from koopsieve.regression import RegressionStatistics
+from koopsieve.uncertainty import calibrate
 from tests.fuzz.models import RECIPE, model
 from tests.fuzz.values import ODD, pick, record
 
 PLAIN = [one for one in ODD if isinstance(one, float | str | list | dict | None) or type(one) is bool]
-PLAIN += [-1, 0, 1, 2, 10**30, "y", ["y"], [[0]], "x1", 1e-300]
+PLAIN += [-1, 0, 1, 2, 40, 3 * 10**8, 2**31, 2**62, 10**30, "y", ["y"], [[0]], "x1", 1e-300, "x1^999999", "x1\r=1"]
 LOAD = {"dictionary": Dictionary.load, "statistics": RegressionStatistics.load, "model": Model.load}
 
 
@@ -37,6 +38,9 @@ def _is_usable(kind, loaded):
         rows = np.zeros((loaded.history, len(loaded.output_names)))
         inputs = np.zeros((len(rows) + 1, len(loaded.input_names)))
         assert loaded.predict(rows, inputs, 2).shape == (2, len(loaded.output_names))
+        if loaded.calibration is not None and loaded.calibration.bands is not None:
+            assert np.isfinite(loaded.calibration.support.region).all() if loaded.calibration.support else True
+            assert not np.isnan(loaded.predict(rows, inputs, 2, level=0.9).upper).any()
     elif kind == "dictionary":
         assert loaded(np.zeros((2, len(loaded.signals.state_names)))).shape == (2, loaded.size)
     else:
@@ -49,7 +53,7 @@ def _file(kind, form):
     x, u = record(np.random.default_rng(5), rows=60, columns=2, inputs=1)
     data = Trajectories.from_arrays(x, u, dt=0.1)
     value = {
-        "model": lambda: model(form, 1),
+        "model": lambda: _calibrated(form),
         "dictionary": lambda: RECIPE.fit(data),
         "statistics": lambda: compress(data, RECIPE.fit(data), horizons=[1, 2]),
     }[kind]()
@@ -60,6 +64,15 @@ def _file(kind, form):
         value.save(Path(there) / "x.npz")
         stream.write((Path(there) / "x.npz").read_bytes())
     return stream.getvalue()
+
+
+def _calibrated(form):
+    """Return a model with bands and, but for the bilinear one, with the support of its data and a certificate."""
+    found = model(form, 1)
+    x, u = record(np.random.default_rng(6), rows=150, columns=2, inputs=1)
+    data = embed_delays(Trajectories.from_arrays(x, u, dt=0.1), 1, 1)
+    known = None if form == "bilinear" else compress(data, found.dictionary)
+    return calibrate(found, data, 3, statistics=known)
 
 
 def _bytes_changed(rng, content):
@@ -85,7 +98,8 @@ def _meaning_changed(rng, content):
         arrays = dict(archive)
     header = json.loads(arrays["header"].tobytes())
     if rng.random() < 0.6:
-        _change_somewhere(rng, header)
+        kinds = [part for part in header.values() if isinstance(part, dict | list) and part and rng.random() < 0.9]
+        _change_somewhere(rng, pick(rng, kinds) if kinds else header)
         text = json.dumps(header, default=str).encode()
         arrays["header"] = np.frombuffer(text, dtype=np.uint8)
     else:
@@ -123,6 +137,10 @@ def _array_changed(rng, array):
     if rng.random() < 0.2:
         return None
     how = pick(rng, ("value", "shape", "type", "empty", "more"))
+    if how == "value" and array.size and array.dtype.kind in "iu":
+        changed = array.copy()
+        changed.flat[int(rng.integers(array.size))] = pick(rng, (-1, 0, 1, 10**9, 2**62))
+        return changed
     if how == "value" and array.size and array.dtype.kind == "f":
         changed = array.copy()
         changed.flat[int(rng.integers(array.size))] = pick(rng, (np.nan, np.inf, -1.0, 0.0, 1e300, 1e-320))

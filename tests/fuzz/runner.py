@@ -33,6 +33,8 @@ DOORS = (
     "stages",
     "models",
     "archives",
+    "exports",
+    "kills",
     "settings",
     "options",
     "report",

@@ -5,7 +5,7 @@ import pytest
 from tests.fuzz.runner import DOORS, run
 
 CASES = {"files": 150, "frames": 150, "logs": 150, "streams": 100, "facade": 40, "stages": 60, "models": 60}
-CASES |= {"archives": 150, "settings": 300, "options": 25, "report": 6, "metamorphic": 40}
+CASES |= {"archives": 150, "settings": 300, "options": 25, "report": 6, "metamorphic": 40, "exports": 60, "kills": 10}
 
 
 @pytest.mark.parametrize("door", DOORS)
