@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -80,15 +82,24 @@ def steps(count: int) -> str:
     return f"{count} step" if count == 1 else f"{count} steps"
 
 
-def safe_cell(value: Any) -> Any:
-    """Return the content of a table's cell so that no spreadsheet takes text for a formula; numbers stay.
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    r"""Return rows as CSV in which no spreadsheet takes text for a formula, or a line break in a name for a new row.
+
+    Text is quoted, and marked where it would begin a formula; numbers stay.
 
     Examples
     --------
-    >>> safe_cell("=1+1"), safe_cell("y"), safe_cell(-1.5)
-    ("'=1+1", 'y', -1.5)
+    >>> csv_text([["=1+1", "y\r=2"], [-1.5, 2]])
+    '"\'=1+1","y\r=2"\n-1.5,2\n'
     """
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerows([_safe_cell(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _safe_cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.lstrip().startswith(("=", "+", "-", "@")) else value
 
 
 class Shown:

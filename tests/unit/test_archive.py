@@ -23,6 +23,7 @@ from koopsieve.dictionary import (
 )
 from koopsieve.forms import Model
 from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.uncertainty import calibrate
 from tests.reference.pendulum import least_squares_model
 
 DATA = Trajectories.from_arrays(
@@ -252,3 +253,40 @@ def test_other_files_are_refused(kind, tmp_path):
     save(next(other for other in LOADERS if other != kind), path)
     with pytest.raises(KoopsieveError, match=f"cannot be read as koopsieve {kind}"):
         LOADERS[kind](path)
+
+
+def rewritten(path, header=lambda header: None, **arrays):
+    """Write a model's file anew with another header or other arrays."""
+    with np.load(path) as archive:
+        held = dict(archive) | arrays
+    config = json.loads(held["header"].tobytes())
+    header(config)
+    held["header"] = np.frombuffer(json.dumps(config).encode(), dtype=np.uint8)
+    np.savez(path, **held)
+
+
+@pytest.mark.parametrize("delays", ["state_delays", "input_delays"])
+@pytest.mark.parametrize("form", ["linear", "bilinear", "reprojected"])
+def test_absurd_counts_are_refused_before_anything_is_built(form, delays, tmp_path):
+    path = tmp_path / "model.npz"
+    least_squares_model(DATA, States() + Constant(), form=form).save(path)
+    rewritten(path, lambda header: header["dictionary"]["signals"]["embedding"].update({delays: 300_000_000}))
+    tracemalloc.start()
+    with pytest.raises(KoopsieveError, match=r"would have [36]0000000\d columns with these delays, more than 100000"):
+        Model.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 20 * 2**20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["whitening", "limit", "region", "reach"])
+def test_numbers_that_are_missing_in_the_support(name, tmp_path):
+    path = tmp_path / "model.npz"
+    phi = (States() + Constant()).fit(DATA)
+    model = least_squares_model(DATA, States() + Constant())
+    calibrate(model, DATA, 3, statistics=compress(DATA, phi)).save(path)
+    with np.load(path) as archive:
+        values = archive[f"calibration.support.{name}"].copy()
+    values.flat[0] = np.nan
+    rewritten(path, **{f"calibration.support.{name}": values})
+    with pytest.raises(KoopsieveError, match=f"calibration holds NaN, in the array support.{name}"):
+        Model.load(path)

@@ -194,3 +194,38 @@ def test_identifiers_give_finite_numbers_or_say_that_they_cannot(identifier, sca
     assert not np.isnan(found.noise_precision).any()
     if scale == 1e-310 and isinstance(identifier, LeastSquares):
         assert found.status == (Status.SETTLED, Status.OUT_OF_RANGE)
+
+
+CONSTANT = np.column_stack([X[:, 0], np.full(200, 3.0)])
+RESTING = np.column_stack([X[:, 0], np.where(np.arange(200) < 120, X[:, 1], 0.0)])
+
+
+@pytest.mark.parametrize(
+    "states, options, message",
+    [
+        (CONSTANT, {}, r"Output 'x2' never changes: it is 3 in all 150 samples to learn from\. Leave it out"),
+        (np.zeros((200, 1)), {}, r"Output 'x1' never changes: it is 0 in all 150 samples to learn from"),
+        (CONSTANT, {"form": "linear"}, r"Output 'x2' never changes"),
+        (
+            RESTING,
+            {"horizons": [1, 50]},
+            r"Output 'x2' never changes: it is 0 in all 50 samples that models are chosen",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:State columns that never change")
+def test_an_output_that_never_changes_is_named(states, options, message):
+    with pytest.raises(KoopsieveError, match=message):
+        sift(Trajectories.from_arrays(states, U), **options)
+
+
+@pytest.mark.parametrize("rows", [4, 5, 8])
+def test_a_few_rows_with_an_input(rows):
+    with pytest.raises(KoopsieveError, match=r"too short for \d+ delays: .*has \d samples\. Expected at least \d+"):
+        sift(Trajectories.from_arrays(X[:rows, :1], U[: rows - 1]), horizons=[1])
+
+
+@pytest.mark.parametrize("dt", [1e-320, 1e-101, 1e101])
+def test_a_sample_time_whose_rate_overflows(dt):
+    with pytest.raises(KoopsieveError, match=r"dt, the sample time, must lie between 1e-100 and 1e\+100"):
+        Trajectories.from_arrays(X, U, dt=dt)

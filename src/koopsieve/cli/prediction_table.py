@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import itertools
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from koopsieve._display import safe_cell
+from koopsieve._display import csv_text
 from koopsieve._types import KoopsieveError
 from koopsieve._written import encoded, written_whole
 from koopsieve.cli.settings import checked_gaps
@@ -115,13 +114,10 @@ def place(data: Trajectories, episode: int, sample: int) -> Row:
 
 def write_rows(header: Sequence[str], rows: Iterable[Row], out: Path | None, overwrite: bool) -> None:
     """Write lines under their header, to a file or to standard output."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(safe_cell, header))
-    writer.writerows([safe_cell(value) for value in row] for row in rows)
+    text = csv_text(itertools.chain([header], rows))
     if out is None:
-        sys.stdout.write(text.getvalue())
+        sys.stdout.write(text)
         return
     with written_whole(out, overwrite) as stream:
-        stream.write(encoded(text.getvalue()))
+        stream.write(encoded(text))
     typer.echo(f"Written to {out}", err=True)

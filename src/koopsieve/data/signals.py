@@ -20,6 +20,8 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data.embedding import Embedding
 from koopsieve.io.reading.columns import Reading, check_dt, check_names
 
+MAX_COLUMNS = 100_000  # of a state and its inputs: ten times what a regression can hold
+
 
 @dataclass(frozen=True)
 class Signals:
@@ -48,6 +50,13 @@ class Signals:
 
     def __post_init__(self) -> None:
         check_names(self.outputs, self.inputs)
+        past, acted = self.embedding.state_delays, self.embedding.input_delays
+        columns = len(self.outputs) * (1 + past) + len(self.inputs) * (1 + acted)
+        if columns > MAX_COLUMNS:  # before their names are made, which alone would fill the memory
+            raise KoopsieveError(
+                f"States and inputs would have {columns} columns with these delays, more than {MAX_COLUMNS}. "
+                "Use fewer delays."
+            )
         if not self.embedding.trivial:
             check_names(self.state_names, self.acting)
         check_dt(self.dt)

@@ -135,7 +135,12 @@ def _read_whole(data: Stream) -> Trajectories | Stream:
 
 
 def sample(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) -> Trajectories:
-    """Return the data in memory: all of them if there are at most `rows` samples, else that many, in stretches.
+    """Return the data in memory, or as much as `rows` allow; see `sample_and_count`."""
+    return sample_and_count(data, rows, stretch, seed)[0]
+
+
+def sample_and_count(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) -> tuple[Trajectories, int]:
+    """Return the data in memory, all of them or about `rows` samples in stretches, and how many there are in all.
 
     Parameters
     ----------
@@ -149,10 +154,11 @@ def sample(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) 
     if isinstance(data, Stream) and data.n_samples is not None and data.n_samples <= rows:
         data = _read_whole(data)
     if isinstance(data, Trajectories):
-        return data
-    rng, room = np.random.default_rng(seed), max(1, rows // stretch)
+        return data, data.n_samples
+    rng, room, count = np.random.default_rng(seed), max(1, rows // stretch), 0
     kept: list[tuple[int, Block]] = []
     for number, block in enumerate(_windows(data, stretch)):
+        count += len(block.states)
         at = number if number < room else int(rng.integers(number + 1))  # each is kept with the same probability
         if number < room:
             kept.append((number, block))
@@ -161,7 +167,7 @@ def sample(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) 
     found = [block for _, block in sorted(kept, key=lambda one: one[0]) if len(block.states) > 1]
     if not found:
         raise KoopsieveError("There are no transitions in these data. Expected an episode of two samples or more.")
-    return _trajectories(found, data)
+    return _trajectories(found, data), count
 
 
 def thinned(data: Trajectories, rows: int, stretch: int) -> Trajectories:
@@ -251,25 +257,30 @@ class StretchOrigin:
         """Return nothing: stretches are no whole episodes."""
 
     def pieces(self, rows: int) -> Iterator[Piece]:
-        """Yield the stretches of this side, each as a piece of its own."""
+        """Yield the stretches of this side, each as a piece of its own; counted on over the pieces of the origin."""
+        number = 0
         for piece in self.origin.pieces(min(rows, self.rows)):
-            yield from self._stretches(piece)
+            for stretch in _cut(piece, self.rows):
+                if (number % self.period == self.period - 1) == self.held:
+                    yield iter(stretch)
+                number += 1
 
     def parts(self, count: int, reach: int) -> Sequence[StretchOrigin]:
         """Return the one part there is."""
         return (self,)
 
-    def _stretches(self, piece: Piece) -> Iterator[Piece]:
-        number, waiting, gathered = 0, 0, []
-        for block in piece:
-            gathered.append(block)
-            waiting += len(block.states)
-            if waiting >= self.rows:
-                if self._mine(number):
-                    yield iter(gathered)
-                number, waiting, gathered = number + 1, 0, []
-        if gathered and self._mine(number):
-            yield iter(gathered)
 
-    def _mine(self, number: int) -> bool:
-        return (number % self.period == self.period - 1) == self.held
+def _cut(piece: Piece, rows: int) -> Iterator[list[Block]]:
+    """Yield stretches of exactly `rows` rows, and what is left, however long the blocks are that they arrive in."""
+    gathered, missing = list[Block](), rows
+    for block in piece:
+        start, size = 0, len(block.states)
+        while size - start >= missing:
+            gathered.append(block.between(start, start + missing))
+            yield gathered
+            start, gathered, missing = start + missing, [], rows
+        if start < size:
+            gathered.append(block.between(start, size))
+            missing -= size - start
+    if gathered:
+        yield gathered

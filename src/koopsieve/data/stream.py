@@ -15,8 +15,7 @@ import numpy as np
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.signals import Dataset, Signals, complete_names
-from koopsieve.data.streaming.blocks import Origin, Piece, Readable
-from koopsieve.data.streaming.changes import ChangedOrigin, Check, Embed
+from koopsieve.data.streaming.blocks import ChangedOrigin, Check, Embed, Origin, Piece, Readable
 from koopsieve.data.streaming.origins import ArraySegment, ChunkSegment, SegmentOrigin, as_chunk, sliceable
 from koopsieve.data.streaming.tables import dask_tables, parquet_tables
 from koopsieve.data.trajectories import Trajectories
@@ -79,7 +78,7 @@ class Stream(Dataset):
         Stream(samples 1000, states p, q, inputs none, dt 1)
         """
         x = sliceable(states, "States")
-        u = [np.zeros((len(a), 0)) for a in x] if inputs is None else sliceable(inputs, "Inputs")
+        u = [np.zeros((a.shape[0], 0)) for a in x] if inputs is None else sliceable(inputs, "Inputs")
         _check_shapes([tuple(a.shape) for a in x], [tuple(a.shape) for a in u])
         names = complete_names(state_names, x[0].shape[1], "state", "x")
         given = complete_names(input_names, u[0].shape[1], "input", "u")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from koopsieve._display import safe_cell
+from koopsieve._display import csv_text
 from koopsieve._exchange import whole_folder
 from koopsieve._json import write_json
 from koopsieve._written import encoded, written_whole
@@ -39,9 +37,6 @@ def write_run(given: Sifted, folder: str | os.PathLike[str], more: Mapping[str, 
 
 def inclusion_table(found: Estimate) -> str:
     """Return the inclusion probabilities as CSV: a row per regressor, a column per target."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["regressor", *map(safe_cell, found.targets)])
-    for name, row in zip(found.regressors, found.inclusion, strict=True):
-        writer.writerow([safe_cell(name), *(f"{value:.6g}" for value in row)])
-    return text.getvalue()
+    rows = zip(found.regressors, found.inclusion, strict=True)
+    table = ([name, *(float(f"{value:.6g}") for value in row)] for name, row in rows)
+    return csv_text([["regressor", *found.targets], *table])

@@ -41,6 +41,7 @@ def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str,
     return {
         **_what_was_kept(result),
         **_errors(result, found),
+        "cautions": result.cautions,
         "remarks": result.remarks,
         "judged_on": result.evaluation.on,
         "data": {**_data(result), **(done if isinstance(done, Mapping) else {"note": str(done)})},

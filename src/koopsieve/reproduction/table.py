@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -11,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from koopsieve._display import html_grid, number, safe_cell
+from koopsieve._display import csv_text, html_grid, number
 from koopsieve._written import written_whole
 
 FULL, REDUCED = "full", "reduced"  # which dictionary a model has
@@ -41,12 +39,8 @@ class StudyTable:
 
     def to_csv(self) -> str:
         """Return the table with full precision."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["# " + self.caption])
-        writer.writerow([safe_cell(name) for name in self.header])
-        writer.writerows([["" if cell is None else safe_cell(cell) for cell in row] for row in self.rows])
-        return stream.getvalue()
+        rows = [["" if cell is None else cell for cell in row] for row in self.rows]
+        return f"# {self.caption}\n" + csv_text([self.header, *rows])
 
     def to_markdown(self) -> str:
         """Return the table with three significant digits."""

@@ -155,7 +155,8 @@ def sift_with(data: Data, settings: SiftSettings) -> SieveResult:
         searches = search_all(plan, divided, settings)
         chosen = simplest(searches.every)
     with clock.stage("bands"):
-        parts, outcome = chosen.parts, _calibrated(chosen.outcome, chosen.parts)
+        outcome = _calibrated(chosen.outcome, chosen.parts)
+        parts = replace(chosen.parts, transitions=outcome.statistics.rows)
     with clock.stage("explain"):
         graph = _graph(outcome, settings.threshold)
     with clock.stage("baselines"):

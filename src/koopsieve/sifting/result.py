@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 KIND = "koopsieve result"
 VERSION = 1
+MUCH_WORSE = 10.0  # times the error on the validation data that an error on test data is worth a word
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,9 +192,25 @@ class SieveResult(Shown):
         return bool(np.mean(theirs - mine) > paired_standard_error(mine, theirs))
 
     @property
+    def cautions(self) -> tuple[str, ...]:
+        """What to know before any number is read: test data outside what was learned from, or predicted far worse."""
+        if self.evaluation.on == "validation":
+            return ()
+        support = None if self.model.calibration is None else self.model.calibration.support
+        beyond = "" if support is None else support.exceeded_by(self.evaluation.data)
+        found = [f"The {self.evaluation.on} data go beyond what was learned from: {beyond}."] if beyond else []
+        before, now = self.path.choice.errors.error[-1], self.errors.mean[-1]
+        if beyond or not now <= MUCH_WORSE * before:
+            found.append(
+                f"At {steps(self.horizons[-1])} the NMSE is {number(now)} on the {self.evaluation.on} data; on the "
+                f"validation data it was {number(before)}."
+            )
+        return tuple(found)
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What a user should know, in words: the choice, the baseline, what is worrying about the model."""
-        found = [self.path.describe(), *([self.outcome.status] if self.outcome.status else [])]
+        found = [*self.cautions, self.path.describe(), *([self.outcome.status] if self.outcome.status else [])]
         if not self.beats_linear:
             found.append(
                 "On the validation data it does not beat a linear model with the same delays and a constant. "
@@ -210,7 +227,8 @@ class SieveResult(Shown):
         pairs = zip(self.errors.mean, self.horizons, strict=True)
         errors = ", ".join(f"{number(error)} at {h}" for error, h in pairs)
         done = [self.provenance.describe()] if self.provenance.changed else []
-        return " ".join([*done, *self.remarks, f"NMSE on {self.evaluation.on} data: {errors} steps."])
+        remarks = [one for one in self.remarks if one not in self.cautions]
+        return " ".join([*self.cautions, *done, *remarks, f"NMSE on {self.evaluation.on} data: {errors} steps."])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole result to one .npz file of arrays and JSON, whole or not at all; `load` reads it.

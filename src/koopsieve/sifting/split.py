@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import numpy as np
+
 from koopsieve._display import Facts, Shown
 from koopsieve._types import KoopsieveError, sorted_horizons, warn_user
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.data.delays import long_enough, require_dataset
 from koopsieve.data.provenance import Counts, Provenance
-from koopsieve.data.splitting import hold_out, in_memory, sample, thinned
+from koopsieve.data.splitting import hold_out, in_memory, sample_and_count, thinned
 from koopsieve.evaluate import Errors, judge
 from koopsieve.forms import Model
 from koopsieve.sifting.settings import Data, SiftSettings
@@ -62,6 +64,11 @@ class Parts:
         Steps ahead that were asked for, as far as the data allow them.
     given : tuple
         The data as they came: to learn from, to validate on, to judge on.
+    held : int
+        Number of validation samples, of a stream counted while it was read.
+    transitions : float, optional
+        Number of transitions that the final model was learned from, known after it was learned. Streams whose length is
+        not known are counted by it.
     """
 
     learn: Data
@@ -71,6 +78,8 @@ class Parts:
     validated: bool
     horizons: tuple[int, ...]
     given: tuple[object, ...] = ()
+    held: int = 0
+    transitions: float | None = None
 
     @property
     def provenance(self) -> Provenance:
@@ -84,16 +93,19 @@ class Parts:
         streams = [one for one in self.given if isinstance(one, Stream)]
         if not streams:
             return replace(Provenance.join(there), steps=Provenance.join([*there, *steps]).steps)
-        rows = sum(one.n_samples or 0 for one in streams)
+        known = [one.n_samples for one in streams]
+        rows = sum(self.samples.values()) if None in known else sum(count or 0 for count in known)
         note = "Read as a stream, piece by piece."
         return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=(note,)),))])
 
     @property
     def samples(self) -> dict[str, int]:
-        """How many samples there are to learn from, to validate on and to judge on; 0 where it is not known."""
-        counts = {"learn": self.learn.n_samples, "validation": self.validation.n_samples if self.validated else 0}
+        """How many samples there are to learn from, to validate on and to judge on."""
+        held, learn = self.held if self.validated else 0, self.learn.n_samples
+        if learn is None:
+            learn = max(round(self.transitions or 0) - held, 0)
         judged = 0 if self.evaluation.on == "validation" else self.evaluation.data.n_samples
-        return {**{name: count or 0 for name, count in counts.items()}, "judged": judged}
+        return {"learn": learn, "validation": held, "judged": judged}
 
     def errors(self, model: Model, before: Model) -> Errors:
         """Return a model's errors where it is judged; on validation data those of the model that had not seen them."""
@@ -128,6 +140,12 @@ def _trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
     if not first and not last:
         return data
     kept = [(e, first, len(x) - last) for e, x in enumerate(data.states) if len(x) - last - first > 1]
+    if not kept:
+        longest = max(map(len, data.states))
+        raise KoopsieveError(
+            f"The data to choose on are too short for {deepest.lost} delays: their longest episode has {longest} "
+            f"samples. Expected at least {first + last + 2}. Give more data, or try fewer delays."
+        )
     return data.stretches(kept)
 
 
@@ -150,12 +168,29 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     else:
         learn = held = rest
     stretch = 20 * (longest + 1)
-    windows = thinned(sample(held, MAX_WINDOW_ROWS, stretch), MAX_WINDOW_ROWS, stretch)
+    sampled, count = sample_and_count(held, MAX_WINDOW_ROWS, stretch)
+    windows = thinned(sampled, MAX_WINDOW_ROWS, stretch)
+    _refuse_constant_outputs(learn, "to learn from", "Leave it out of the outputs")
+    _refuse_constant_outputs(windows, "that models are chosen on", "Choose on other data (validation=)")
     judged = EvaluationData("validation", windows)
     if test is not None:
-        judged = EvaluationData(on, sample(test, MAX_JUDGED_ROWS, stretch), settings.truth)
-    parts = Parts(learn, held, windows, judged, validated, horizons, given)
+        judged = EvaluationData(on, sample_and_count(test, MAX_JUDGED_ROWS, stretch)[0], settings.truth)
+    parts = Parts(learn, held, windows, judged, validated, horizons, given, count)
     return replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))
+
+
+def _refuse_constant_outputs(data: Data, which: str, advice: str) -> None:
+    """Refuse outputs that have one value only: there is nothing to predict, and no spread to compare errors with."""
+    if isinstance(data, Stream):
+        return
+    outputs = [x[:, : data.n_outputs] for x in data.states]
+    least, most = (pick([pick(x, axis=0) for x in outputs], axis=0) for pick in (np.min, np.max))
+    for name, low, high in zip(data.output_names, least, most, strict=True):
+        if low == high:
+            raise KoopsieveError(
+                f"Output {name!r} never changes: it is {low:g} in all {data.n_samples} samples {which}. {advice}, or "
+                "give data in which it changes."
+            )
 
 
 def _usable(data: Given, delays: Embedding | None) -> Given:

@@ -97,6 +97,8 @@ class Calibration(Shown):
         """
         if any(values.dtype != np.float64 for values in arrays.values()):
             raise KoopsieveError("Its calibration should hold 64-bit floats.")
+        if missing := [name for name, values in arrays.items() if _has_nan(name, values)]:
+            raise KoopsieveError(f"Its calibration holds NaN, in the array {missing[0]}.")
         prefixes = (_BANDS, _LOCAL, _SUPPORT, _CERTIFICATE)
         bands, local, support, certificate = (_held(prefix, arrays) for prefix in prefixes)
         return cls(
@@ -108,6 +110,11 @@ class Calibration(Shown):
     def _facts(self) -> Facts:
         held = {"bands": self.bands, "support": self.support, "certificate": self.certificate}
         return {name: "none" if part is None else repr(part) for name, part in held.items()}
+
+
+def _has_nan(name: str, values: NDArray[Any]) -> bool:
+    """Tell whether a number is missing; residuals of a certificate may be, where an eigenfunction vanishes."""
+    return not name.startswith(_CERTIFICATE) and bool(np.isnan(values).any())
 
 
 def _prefixed(prefix: str, **values: Any) -> dict[str, NDArray[Any]]:

@@ -13,11 +13,13 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError, magnitude
+from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.rollout import chunks
 from koopsieve.regression import RegressionStatistics
 
 REGION_MARGIN = 0.05  # of the width of the region; held-out data of the same kind go a little beyond it
+OFTEN_OUTSIDE = 0.02  # share of the samples of a signal outside the region that is worth a word
 HELD_OUT_MARGIN = 1.5  # limits are this times the quantile below on held-out data
 _LIMIT_QUANTILE = 0.999
 _MIN_SINGULAR = 1e-8  # directions of the scaled design weaker than this times the strongest are left out
@@ -51,6 +53,8 @@ class Support(Shown):
         whole = self.whitening.ndim == 2 and len(self.whitening) == len(self.regressors)
         if not whole or self.region.ndim != 2 or len(self.region) != 2 or len(self.reach) != 2:
             raise KoopsieveError("The support does not fit together: its arrays belong to other regressors.")
+        if not np.isfinite(self.whitening).all() or not (self.region[0] <= self.region[1]).all():
+            raise KoopsieveError("The support of the data must be finite, with bounds in order.")
 
     def leverage(self, dictionary: Dictionary, states: FloatArray, acting: FloatArray) -> FloatArray:
         """Return the leverage of samples (states, inputs), one on average over the data, shape (samples,)."""
@@ -85,6 +89,21 @@ class Support(Shown):
         step = beyond(acting, low[n:], high[n:]) | beyond(predicted, *self.reach)
         since: BoolArray = np.maximum.accumulate(step, axis=1)
         return start[:, None] | since
+
+    def exceeded_by(self, data: Trajectories) -> str:
+        """Say which measured signals of the data, delays embedded, often go beyond the region; nothing if none does."""
+        columns = [*range(data.n_outputs), *range(data.n_states, data.n_states + data.n_inputs)]
+        states, acting = np.concatenate([x[:-1] for x in data.states]), np.concatenate(data.inputs)
+        seen, region = np.concatenate([states, acting], axis=1)[:, columns], self.region[:, columns]
+        low, high = widened(region, REGION_MARGIN * np.ptp(region, axis=0))
+        share = ((seen < low) | (seen > high)).mean(axis=0)
+        found = [
+            f"{name!r} from {seen[:, i].min():.3g} to {seen[:, i].max():.3g}, learned from {region[0, i]:.3g} to "
+            f"{region[1, i]:.3g} ({100 * share[i]:.0f} % of the samples outside)"
+            for i, name in enumerate((*data.output_names, *data.input_names))
+            if share[i] > OFTEN_OUTSIDE
+        ]
+        return "; ".join(found)
 
     def _facts(self) -> Facts:
         return {"regressors": shorten(self.regressors), "leverage below": f"{self.limit:.3g}"}

@@ -5,9 +5,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from koopsieve import nmse
+from koopsieve import GraphSieve, nmse, sift
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Stream, Trajectories, embed_delays
+from koopsieve.data.splitting import hold_out
 from koopsieve.dictionary import States
 from koopsieve.execution import Serial, Threads
 from koopsieve.regression import compress
@@ -149,3 +150,63 @@ def test_masks_mean_missing_everywhere_else():
         nmse(X + 0j, X)
     with pytest.raises(KoopsieveError, match="must be real numbers"):
         States().fit(Trajectories.from_arrays(X))(X + 0j)
+
+
+def test_arrays_of_zarr_without_inputs(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.open(str(tmp_path / "x.zarr"), mode="w", shape=X.shape, dtype=float, chunks=(10, 2))
+    stored[:] = X
+    stream = Stream.from_arrays(stored)
+    np.testing.assert_array_equal(np.concatenate([block.states for block in read(stream)]), X)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "log.parquet"
+    parquet.write_table(pa.table({"position": X[:, 0], "speed": X[:, 1]}), path)
+    return path
+
+
+READERS = {
+    "whole": lambda path: Trajectories.from_file(path, "position"),
+    "stream": lambda path: read(Stream.from_parquet(path, "position")),
+}
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_a_damaged_name_in_a_parquet_file(reader, table):
+    table.write_bytes(table.read_bytes().replace(b"speed", b"sp\xff\xfed"))
+    with pytest.raises(KoopsieveError, match=r"log\.parquet could not be read as \.parquet: .*Check that it is whole"):
+        reader(table)
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_too_little_memory_is_not_called_damage(reader, table, monkeypatch):
+    def full(*_, **__):
+        raise pa.ArrowMemoryError("malloc of size 123 failed")
+
+    monkeypatch.setattr(parquet.ParquetFile, "read", full)
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", full)
+    with pytest.raises(KoopsieveError, match=r"log\.parquet does not fit into the memory.*stream"):
+        reader(table)
+
+
+def test_a_stream_of_unknown_length_is_counted():
+    """Whatever is held out of chunks, every sample is in one of the parts, but for those that delays and ends cost."""
+    chunks = [("one record", X, U)] * 20
+    result = sift(Stream.from_chunks(chunks), States(), sieve=GraphSieve(), horizons=[1, 2], test=0.2)
+    assert result.samples["validation"] > 100
+    assert result.samples["judged"] > 100
+    assert 700 < sum(result.samples.values()) <= 800
+    assert "0 rows were read" not in result.provenance.describe().replace("00 rows", "")
+
+
+@pytest.mark.parametrize("rows", [7, 30, 45, 1000])
+def test_a_stream_is_cut_at_the_same_samples_however_it_is_read(rows):
+    """What is learned from and what is chosen on never share a sample, whatever the size of the blocks."""
+    stream = Stream.from_chunks([("one record", np.arange(a, a + 40.0)) for a in range(0, 800, 40)])
+    sides = [[block.states for piece in side.pieces(rows) for block in piece] for side in hold_out(stream, 0.25, 2)]
+    learn, held = (set(np.concatenate(side)[:, 0]) for side in sides)
+    assert learn | held == set(range(800))
+    assert held == {k for k in range(800) if k // 30 % 4 == 3}
+    assert not learn & held

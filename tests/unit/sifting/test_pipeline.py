@@ -228,8 +228,8 @@ def test_summary_has_the_fixed_names(result, tmp_path):
     model = LinearModel.load(tmp_path / "new" / "folder" / "model.npz")
     assert model.names == result.retained_names
     lines = (tmp_path / "new" / "folder" / "inclusion.csv").read_text().splitlines()
-    assert lines[0].split(",")[:3] == ["regressor", "a", "b"]
-    assert lines[-1].startswith("force,")
+    assert lines[0].split(",")[:3] == ['"regressor"', '"a"', '"b"']
+    assert lines[-1].startswith('"force",')
 
 
 def test_numbers_that_are_not_finite_stay_valid_json(tmp_path):

@@ -1,8 +1,9 @@
-"""How data too large for memory arrive: episodes or stretches of them, each block by block.
+"""How data too large for memory arrive: episodes or stretches of them, each block by block, changed on the way.
 
 An `Origin` is where blocks come from (arrays on disk, tables, a user's iterator). It can be divided into parts that
 different workers read by themselves. A part that ends in the middle of an episode goes on with a few more samples, the
-context, for which it does not answer: delays and targets several steps ahead stay exact across every border.
+context, for which it does not answer: delays and targets several steps ahead stay exact across every border. Samples
+are checked and delays embedded while blocks pass by.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from koopsieve._types import FloatArray
+import numpy as np
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.data.embedding import Embedding
 from koopsieve.data.provenance import SourceRows
 
 
@@ -34,6 +38,11 @@ class Block:
     inputs: FloatArray
     source: SourceRows
     answered: bool = True
+
+    def between(self, start: int, stop: int) -> Block:
+        """Return rows start … stop−1."""
+        x, u = self.states[start:stop], self.inputs[start:stop]
+        return Block(x, u, self.source.between(start, stop), self.answered)
 
 
 Piece = Iterator[Block]  # an episode or a stretch of one: blocks that follow one another, answered ones first
@@ -77,3 +86,142 @@ class Origin(Readable, Protocol):
             How many samples of context a part needs after its last own one.
         """
         ...
+
+
+class Change(Protocol):
+    """What is done to every piece; a value, so that it can be sent to other processes."""
+
+    @property
+    def reach(self) -> int:
+        """How many samples after its last own one a part needs for it."""
+        ...
+
+    def __call__(self, piece: Piece) -> Piece:
+        """Return the changed piece."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedOrigin:
+    """Another origin, or a part of one, with every piece changed."""
+
+    origin: Origin
+    change: Change
+
+    @property
+    def n_samples(self) -> int | None:
+        """How many samples there are before the change, which may cost some of every episode."""
+        return self.origin.n_samples
+
+    def episodes(self) -> Sequence[WholeEpisode] | None:
+        """Return the episodes of the origin, changed."""
+        found = self.origin.episodes()
+        return found and [WholeEpisode(one.rows, ChangedPart(one.part, self.change)) for one in found]
+
+    def pieces(self, rows: int) -> Iterator[Piece]:
+        """Yield the changed pieces."""
+        return ChangedPart(self.origin, self.change).pieces(rows)
+
+    def parts(self, count: int, reach: int) -> Sequence[Readable]:
+        """Divide as the origin does, with the context that the change needs."""
+        return [ChangedPart(part, self.change) for part in self.origin.parts(count, reach + self.change.reach)]
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedPart:
+    """What one worker reads of a changed origin."""
+
+    part: Readable
+    change: Change
+
+    def pieces(self, rows: int) -> Iterator[Piece]:
+        """Yield the changed pieces."""
+        return map(self.change, self.part.pieces(rows))
+
+
+@dataclass(frozen=True)
+class Check:
+    """Refuse a sample that cannot be used where it comes by: columns must stay the same, every number finite."""
+
+    state_names: tuple[str, ...]
+    input_names: tuple[str, ...]
+    reach: int = 0
+
+    def __call__(self, piece: Piece) -> Piece:
+        """Yield the same blocks."""
+        before, waiting, last = SourceRows(), np.zeros((0, len(self.input_names))), SourceRows()
+        for block in piece:
+            rows, inputs = len(block.states), block.inputs
+            _check_columns(block.states, self.state_names, "state", block.source)
+            _check_columns(inputs, self.input_names, "input", block.source)
+            _check_finite(block.states, self.state_names, block.source)
+            # the last input of an episode acts on nothing and may be missing, so each waits until a sample follows it
+            if before.ranges and not len(waiting):
+                raise KoopsieveError(
+                    f"inputs are a row short before {block.source.describe(0)}, in the middle of the episode. Only the "
+                    "last chunk of an episode may have one input fewer than samples."
+                )
+            _check_finite(waiting, self.input_names, last)
+            _check_finite(inputs[: rows - 1], self.input_names, block.source)
+            before, waiting, last = block.source, inputs[rows - 1 :], block.source.between(rows - 1, rows)
+            yield block
+
+
+@dataclass(frozen=True)
+class Embed:
+    """Embed delays block by block, the last samples of each block carried to the next.
+
+    A part that answers for samples a … b−1 answers, once embedded, for a+lost … b+lost−1: all of them move alike, so
+    none is lost or counted twice.
+    """
+
+    embedding: Embedding
+
+    @property
+    def reach(self) -> int:
+        """As many samples as an episode loses."""
+        return self.embedding.lost + self.embedding.ahead
+
+    def __call__(self, piece: Piece) -> Piece:
+        """Yield the embedded blocks."""
+        answers = given = 0
+        x = u = np.zeros((0, 0))
+        source = SourceRows()
+        for block in piece:
+            answers += len(block.states) * block.answered
+            kept = max(len(x) - self.reach, 0)
+            source = source.between(kept, len(x)).then(block.source)
+            x = np.concatenate([x[kept:], block.states]) if len(x) else block.states
+            u = np.concatenate([u[kept:], block.inputs]) if len(u) else block.inputs
+            if len(x) <= self.reach:
+                continue
+            states, _ = self.embedding.embed(x, u)
+            whole = Block(states, u[self.reach :], source.between(self.embedding.lost, len(x) - self.embedding.ahead))
+            yield from _divided(whole, min(max(answers - given, 0), len(states)))
+            given += len(states)
+
+
+def _divided(block: Block, own: int) -> Iterator[Block]:
+    """Yield the first rows, which are answered for, and the rest as context."""
+    x, u, rows = block.states, block.inputs, len(block.states)
+    if own:
+        yield Block(x[:own], u[:own], block.source.between(0, own))
+    if own < rows:
+        yield Block(x[own:], u[own:], block.source.between(own, rows), answered=False)
+
+
+def _check_columns(values: FloatArray, names: Sequence[str], what: str, source: SourceRows) -> None:
+    if values.ndim != 2 or values.shape[1] != len(names):
+        raise KoopsieveError(
+            f"All blocks must have the same {what} columns. Expected {len(names)} ({', '.join(names[:4])}), got shape "
+            f"{values.shape} from {source.describe(0)} on."
+        )
+
+
+def _check_finite(values: FloatArray, names: Sequence[str], source: SourceRows) -> None:
+    if not np.isfinite(values).all():
+        row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
+        raise KoopsieveError(
+            f"{names[column]!r} is missing or infinite ({values[row, column]}) at {source.describe(row)}. "
+            "Streams cannot jump over missing samples: fill them in, or start a new episode after the gap."
+        )

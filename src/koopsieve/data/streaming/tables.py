@@ -19,7 +19,7 @@ from koopsieve.data.streaming.blocks import Block
 from koopsieve.data.streaming.origins import Read, SegmentOrigin, compute
 from koopsieve.io.reading.columns import Columns, check_columns
 from koopsieve.io.reading.frames import WHOLE_FRAME, arrow_frame, as_frame, needed_for
-from koopsieve.io.reading.table import FIRST_ROW, Table
+from koopsieve.io.reading.table import FIRST_ROW, Table, reading_in_words
 from koopsieve.io.reading.times import TimeBase
 
 _SCAN_ROWS = 65_536
@@ -67,17 +67,13 @@ class RowGroup(TableSegment):
 
     def tables(self, rows: int) -> Iterator[Table]:
         """Yield the rows, decoding no more than needed at a time."""
-        import pyarrow as pa
         from pyarrow import parquet
 
         row, wanted = FIRST_ROW + self.first, list(self.columns.wanted)
-        try:
-            with parquet.ParquetFile(self.source) as file:
-                for batch in file.iter_batches(rows, row_groups=[self.group], columns=wanted, use_threads=False):
-                    yield Table(self.source, arrow_frame(batch, row), self.columns)
-                    row += batch.num_rows
-        except (pa.ArrowException, OSError) as error:
-            raise KoopsieveError(f"{self.source} could not be read: {error}. Check that it is whole.") from error
+        with reading_in_words(self.source), parquet.ParquetFile(self.source) as file:
+            for batch in file.iter_batches(rows, row_groups=[self.group], columns=wanted, use_threads=False):
+                yield Table(self.source, arrow_frame(batch, row), self.columns)
+                row += batch.num_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,20 +127,16 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _row_groups(paths: Sequence[Path], columns: Columns) -> tuple[RowGroup, ...]:
-    import pyarrow as pa
     from pyarrow import parquet
 
     expected: dict[str, Any] = {}
     tables: list[RowGroup] = []
     for path in paths:
-        try:
-            with parquet.ParquetFile(path) as file:
-                schema, metadata = file.schema_arrow, file.metadata
-        except (pa.ArrowException, OSError) as error:
-            raise KoopsieveError(
-                f"{path} could not be read as Parquet: {error}. Check the path and the file."
-            ) from error
-        check_columns(schema.names, columns, str(path))
+        if not path.exists():
+            raise KoopsieveError(f"There is no file {path}. Check the path; the current folder is {Path.cwd()}.")
+        with reading_in_words(path), parquet.ParquetFile(path) as file:
+            schema, metadata = file.schema_arrow, file.metadata
+            check_columns(schema.names, columns, str(path))
         for name in columns.wanted:
             kind = schema.field(name).type
             if expected.setdefault(name, kind) != kind:

@@ -125,7 +125,7 @@ def _inverse(R: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
     Q, triangle = np.linalg.qr(R)
     diagonal = np.diagonal(triangle)
     floor = _DEPENDENT**2 * np.max(np.abs(diagonal), initial=0.0)
-    weak = np.abs(diagonal) < floor  # exactly dependent: given a little length of its own, it is the first to leave
+    weak = np.abs(diagonal) <= floor  # exactly dependent: given a little length of its own, it is the first to leave
     triangle[weak, weak] = floor or 1.0
     X = solve_triangular(triangle, np.eye(len(triangle)))
     return X, X @ (Q.T @ s)
