@@ -197,7 +197,6 @@ def test_identifiers_give_finite_numbers_or_say_that_they_cannot(identifier, sca
 
 
 CONSTANT = np.column_stack([X[:, 0], np.full(200, 3.0)])
-RESTING = np.column_stack([X[:, 0], np.where(np.arange(200) < 120, X[:, 1], 0.0)])
 
 
 @pytest.mark.parametrize(
@@ -206,11 +205,6 @@ RESTING = np.column_stack([X[:, 0], np.where(np.arange(200) < 120, X[:, 1], 0.0)
         (CONSTANT, {}, r"Output 'x2' never changes: it is 3 in all 150 samples to learn from\. Leave it out"),
         (np.zeros((200, 1)), {}, r"Output 'x1' never changes: it is 0 in all 150 samples to learn from"),
         (CONSTANT, {"form": "linear"}, r"Output 'x2' never changes"),
-        (
-            RESTING,
-            {"horizons": [1, 50]},
-            r"Output 'x2' never changes: it is 0 in all 50 samples that models are chosen",
-        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:State columns that never change")

@@ -170,8 +170,7 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     stretch = 20 * (longest + 1)
     sampled, count = sample_and_count(held, MAX_WINDOW_ROWS, stretch)
     windows = thinned(sampled, MAX_WINDOW_ROWS, stretch)
-    _refuse_constant_outputs(learn, "to learn from", "Leave it out of the outputs")
-    _refuse_constant_outputs(windows, "that models are chosen on", "Choose on other data (validation=)")
+    _refuse_constant_outputs(learn)
     judged = EvaluationData("validation", windows)
     if test is not None:
         judged = EvaluationData(on, sample_and_count(test, MAX_JUDGED_ROWS, stretch)[0], settings.truth)
@@ -179,8 +178,8 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     return replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))
 
 
-def _refuse_constant_outputs(data: Data, which: str, advice: str) -> None:
-    """Refuse outputs that have one value only: there is nothing to predict, and no spread to compare errors with."""
+def _refuse_constant_outputs(data: Data) -> None:
+    """Refuse outputs that have one value only: there is nothing to learn, and no spread to compare errors with."""
     if isinstance(data, Stream):
         return
     outputs = [x[:, : data.n_outputs] for x in data.states]
@@ -188,8 +187,8 @@ def _refuse_constant_outputs(data: Data, which: str, advice: str) -> None:
     for name, low, high in zip(data.output_names, least, most, strict=True):
         if low == high:
             raise KoopsieveError(
-                f"Output {name!r} never changes: it is {low:g} in all {data.n_samples} samples {which}. {advice}, or "
-                "give data in which it changes."
+                f"Output {name!r} never changes: it is {low:g} in all {data.n_samples} samples to learn from. Leave it "
+                "out of the outputs, or give data in which it changes."
             )
 
 

@@ -19,6 +19,7 @@ from koopsieve.execution import Serial, Threads
 from koopsieve.regression import compress
 from koopsieve.sifting.pipeline import sift
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*far outside the others")
 RECIPES = {
     "states": States(),
     "monomials": States() + Constant() + Monomials(degree=3),
@@ -34,7 +35,6 @@ def samples(seed=0):
     return np.random.default_rng(seed).normal(size=(300, 2))
 
 
-@pytest.mark.filterwarnings("ignore:.*far outside the others")
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 @pytest.mark.parametrize("value", [1e150, 1e160, 1e300, -1.7e308, 1e-310, 5e-324])
 def test_one_extreme_sample(recipe, value):
