@@ -1,31 +1,29 @@
-"""Closed loops on three plants: linear, Koopman (all candidates, and sifted) and nonlinear model predictive control.
+"""Closed loops on seven plants: models from `sift(data)` and from dictionaries by hand, linear and nonlinear control.
 
-    python -m benchmarks.controller [--seeds 5] [--samples 4000] [--task vehicle]
+    python -m benchmarks.controller [--seeds 5] [--samples 4000] [--task heater] [--models FOLDER]
 
 Every controller minimises the same cost over the same horizon within the same limits, from the same noisy measurements,
 and estimates the disturbance that no sensor sees in the same way. The models are learned from the same record. The
-nonlinear one knows the plant's equations and is solved by IPOPT: its error counts as 100 %. Means over seeds of the
-measurement noise; the time is the median processor time of a step. Rows with a Kalman filter know more of the state;
-the last row is the nonlinear controller with the filter's noises of the row before.
+bound knows the plant's equations, its dead time and the states that are not measured, and is solved by IPOPT: its cost
+counts as one. Costs are what the controllers minimise, as it happened in the plant, means over seeds of the measurement
+noise; the time is the median processor time of a step. With --models, models are kept in a folder and read from there.
 """
 
 import argparse
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.nonlinear_mpc import NonlinearMPC
-from koopsieve import Constant, Inputs, Monomials, States, Trajectories, sift
-from koopsieve.control import (
-    Controller,
-    Limits,
-    Weights,
-    noise_of,
-)
+from benchmarks.systems.control_plants import unseen_tasks
+from koopsieve import Constant, Embedding, Inputs, Model, Monomials, States, Trajectories, sift
+from koopsieve.control import Controller, Limits, Weights
 from koopsieve.systems import control_tasks, follow
 
 GAIN = 0.2  # of the newest error in the estimate of the disturbance
 DEGREES = {"vehicle": (4, 3), "tanks": (5, 5), "reactor": (4, 3)}  # of monomials of states; of states and inputs
+DELAYS = {"heater": Embedding(1, 5), "four tanks": Embedding(1, 1), "levitation": Embedding(1, 1)}  # made by hand
 FORMS = ("linear", "bilinear", "reprojected")
 
 
@@ -33,14 +31,18 @@ FORMS = ("linear", "bilinear", "reprojected")
 class Row:
     name: str
     terms: int
-    errors: tuple
-    violation: float
-    violations: float
-    milliseconds: float
+    runs: tuple
+
+    def mean(self, what):
+        return float(np.mean([getattr(run, what) for run in self.runs]))
 
     @property
     def error(self):
-        return float(np.mean(self.errors))
+        return self.mean("tracking_error")
+
+    @property
+    def milliseconds(self):
+        return float(np.median(np.concatenate([run.seconds for run in self.runs])) * 1e3)
 
 
 def measured(task, samples, seed):
@@ -49,12 +51,33 @@ def measured(task, samples, seed):
 
 
 def sifted(task, data, form):
-    """Sift the candidates in one form."""
-    alone, together = DEGREES[task.name]
+    """Sift candidates that were chosen by hand, in one form."""
+    alone, together = DEGREES.get(task.name, (3, 3))
     candidates = States() + Constant() + Monomials(alone)
     if form == "reprojected":
         candidates = States() + Constant() + Monomials(together, of="states and inputs") + Inputs()
-    return sift(data, candidates, form=form, horizons=[1, 5, task.horizon])
+    delays = DELAYS.get(task.name, Embedding())
+    given = {} if delays.trivial else {"delays": delays}
+    return sift(data, candidates, form=form, horizons=[1, 5, task.horizon], **given)
+
+
+def models(task, samples, folder):
+    """Return models by name: the default's, the linear one with the same delays, and those of dictionaries by hand."""
+    found = {}
+    if folder is not None:
+        found = {path.stem.split("~")[1]: Model.load(path) for path in sorted(folder.glob(f"{task.name}~*.npz"))}
+    if found:
+        return found
+    data = measured(task, samples, seed=1)
+    result = sift(data)
+    found = {"linear": result.baselines["linear"].model, f"sift(data), {result.model.form}": result.model}
+    for form in FORMS if task.name in DEGREES else ("reprojected",):
+        found[f"by hand, {form}"] = sifted(task, data, form).model
+    if folder is not None:
+        folder.mkdir(exist_ok=True)
+        for name, model in found.items():
+            model.save(folder / f"{task.name}~{name}.npz")
+    return found
 
 
 def controller(task, model, noise=None):
@@ -63,65 +86,44 @@ def controller(task, model, noise=None):
     return Controller(model.to_qp(task.horizon, weights, limits), noise=noise, gain=GAIN, acting=task.acting)
 
 
-def measure(name, task, make, terms, seeds):
-    runs = [follow(task, make(), seed=1000 + seed) for seed in range(seeds)]
-    return Row(
-        name,
-        terms,
-        tuple(run.tracking_error for run in runs),
-        max(run.violation for run in runs),
-        float(np.mean([run.violations for run in runs])),
-        float(np.median(np.concatenate([run.seconds for run in runs])) * 1e3),
-    )
+def measure(name, task, make, terms, seeds, whole_state=False):
+    runs = (follow(task, make(), seed=1000 + seed, whole_state=whole_state) for seed in range(seeds))
+    return Row(name, terms, tuple(runs))
 
 
-def rows(task, samples, seeds):
-    """Yield one row per controller."""
-    yield measure("nonlinear, the plant's equations", task, lambda: NonlinearMPC(task, GAIN), 0, seeds)
-    data, first = measured(task, samples, seed=1), True
-    for form in FORMS:
-        result = sifted(task, data, form)
-        if first:
-            first, linear = False, result.baselines["linear"].model
-            yield measure("linear", task, lambda model=linear: controller(task, model), len(linear.names), seeds)
-        for name, model in (("all candidates", result.baselines["everything"].model), ("sifted", result.model)):
-            terms = len(model.dictionary.regressors)
-            yield measure(f"{name}, {form}", task, lambda model=model: controller(task, model), terms, seeds)
-        kept = result.outcome.kept
-        noise = noise_of(result.model, kept)
-        yield measure(
-            f"sifted, {form}, Kalman filter",
-            task,
-            lambda model=result.model, noise=noise: controller(task, model, noise),
-            terms,
-            seeds,
-        )
-    yield measure("nonlinear, Kalman filter", task, lambda: NonlinearMPC(task, GAIN, noise), 0, seeds)
+def bound(task, seeds):
+    return measure("the plant's equations, IPOPT", task, lambda: NonlinearMPC(task, GAIN), 0, seeds, whole_state=True)
 
 
-def table(task, samples, seeds):
+def table(task, samples, seeds, folder):
     print(f"\n**{task.name}**\n")
-    print("| controller | terms | tracking error | of nonlinear | beyond limits, most | share | ms per step |")
-    print("|---|---|---|---|---|---|---|")
-    limit = None
-    for row in rows(task, samples, seeds):
-        limit = row.error if limit is None else limit
-        print(
-            f"| {row.name} | {row.terms or '–'} | {row.error:.5f} | {100 * row.error / limit:.0f} % | "
-            f"{row.violation:.4f} | {100 * row.violations:.0f} % | {row.milliseconds:.2f} |",
-            flush=True,
-        )
+    print("| model | terms | cost, of the bound's | tracking error | offset | beyond limits | ms per step |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    best = bound(task, seeds)
+    line(best, best)
+    for name, model in models(task, samples, folder).items():
+        terms = len(model.dictionary.regressors)
+        line(measure(name, task, lambda model=model: controller(task, model), terms, seeds), best)
+
+
+def line(row, best):
+    print(
+        f"| {row.name} | {row.terms or '–'} | {row.mean('cost') / best.mean('cost'):.2f} | {row.error:.4g} | "
+        f"{row.mean('offset'):.2g} | {100 * row.mean('violations'):.0f} % | {row.milliseconds:.2f} |",
+        flush=True,
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5, help="closed loops per controller")
     parser.add_argument("--samples", type=int, default=4000, help="of the record that models learn from")
-    parser.add_argument("--task", help="vehicle, tanks or reactor; all if left out")
+    parser.add_argument("--task", help="name of a plant; all if left out")
+    parser.add_argument("--models", type=Path, help="folder in which models are kept")
     given = parser.parse_args()
-    for task in control_tasks():
+    for task in (*unseen_tasks(), *control_tasks()):
         if given.task in (None, task.name):
-            table(task, given.samples, given.seeds)
+            table(task, given.samples, given.seeds, given.models)
 
 
 if __name__ == "__main__":

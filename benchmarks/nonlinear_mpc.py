@@ -2,6 +2,7 @@
 
 It minimises the same cost within the same limits as `koopsieve.control.Controller`, and estimates the disturbance from
 the same measurements in the same way: from history, or with the same filter. The disturbance itself it does not know.
+States that are not measured it sees as they are (`follow(…, whole_state=True)`), and dead time it knows.
 """
 
 from types import SimpleNamespace
@@ -19,11 +20,12 @@ QUIET = {"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes", "ipopt.warm
 class TrueModel:
     """The plant without its disturbance, as a model: one sample by Runge–Kutta, as in the simulation."""
 
-    form = "reprojected"
+    noise = None
 
     def __init__(self, task):
-        self.signals = Signals(task.outputs, task.inputs, task.dt)
-        state, drive = casadi.SX.sym("x", len(task.outputs)), casadi.SX.sym("u", len(task.inputs))
+        names = tuple(f"x{i}" for i in range(len(task.initial)))
+        self.signals, self.carried_names = Signals(names, task.inputs, task.dt), names
+        state, drive = casadi.SX.sym("x", len(names)), casadi.SX.sym("u", len(task.inputs))
         following = _sampled(task, state, drive)
         self.function = casadi.Function("plant", [state, drive], [following])
         self.slope = casadi.Function("slope", [state, drive], [casadi.jacobian(following, state)])
@@ -64,37 +66,41 @@ class NonlinearMPC:
 
     def __init__(self, task, gain, noise=None):
         self.task, self.H = task, task.horizon
-        self.n, self.l = len(task.outputs), len(task.inputs)
+        self.n, self.l, self.late = len(task.initial), len(task.inputs), task.dead_time
+        self.past = [np.array(task.acting)] * self.late  # on their way, the oldest first
         self.model = TrueModel(task)
         self.estimator = FromHistory(self.model, gain) if noise is None else Filtered(KalmanFilter(self.model, noise))
         self.situation, self.solution, self.input = None, None, np.array(task.acting)
-        self._build(np.array(Limits().prices(self.n)))
+        self._build(np.array(Limits().prices(len(task.outputs))))
 
     def _build(self, price):
-        task, H, n, width = self.task, self.H, self.n, self.l
-        X, U, S = casadi.MX.sym("X", n, H + 1), casadi.MX.sym("U", width, H), casadi.MX.sym("S", n, H)
+        task, H, n, width, m = self.task, self.H, self.n, self.l, len(self.task.outputs)
+        X, U, S = casadi.MX.sym("X", n, H + 1), casadi.MX.sym("U", width, H), casadi.MX.sym("S", m, H)
         x0, w, before = casadi.MX.sym("x0", n), casadi.MX.sym("w", n), casadi.MX.sym("before", width)
-        reference = casadi.MX.sym("r", n, H)
+        reference, past = casadi.MX.sym("r", m, H), casadi.MX.sym("past", width, self.late)
+        measured = list(task.measured or range(n))
+        arriving = casadi.horzcat(past, U)
         low, high = task.output_limits
         cost, g, bounds = 0.0, [X[:, 0] - x0], [(np.zeros(n), np.zeros(n))]
         previous = before
         for h in range(H):
-            g.append(X[:, h + 1] - self.model.function(X[:, h], U[:, h]) - w)
+            g.append(X[:, h + 1] - self.model.function(X[:, h], arriving[:, h]) - w)
             bounds.append((np.zeros(n), np.zeros(n)))
-            cost += casadi.dot(task.output_weights, (X[:, h + 1] - reference[:, h]) ** 2) / 2
+            outputs = X[measured, h + 1]
+            cost += casadi.dot(task.output_weights, (outputs - reference[:, h]) ** 2) / 2
             cost += casadi.dot(task.rate_weights, (U[:, h] - previous) ** 2) / 2
             cost += casadi.dot(price, S[:, h] + S[:, h] ** 2 / 2)
-            g += [X[:, h + 1] - S[:, h], X[:, h + 1] + S[:, h]]
-            bounds += [(np.full(n, -np.inf), np.array(high)), (np.array(low), np.full(n, np.inf))]
+            g += [outputs - S[:, h], outputs + S[:, h]]
+            bounds += [(np.full(m, -np.inf), np.array(high)), (np.array(low), np.full(m, np.inf))]
             previous = U[:, h]
         decision = casadi.vertcat(casadi.vec(X), casadi.vec(U), casadi.vec(S))
-        parameters = casadi.vertcat(x0, w, before, casadi.vec(reference))
+        parameters = casadi.vertcat(x0, w, before, casadi.vec(past), casadi.vec(reference))
         programme = {"x": decision, "p": parameters, "f": cost, "g": casadi.vertcat(*g)}
         self.solver = casadi.nlpsol("nmpc", "ipopt", programme, QUIET)
         least, largest = task.input_limits
-        states, none = np.full(n * (H + 1), np.inf), np.full(n * H, np.inf)
+        states, none = np.full(n * (H + 1), np.inf), np.full(m * H, np.inf)
         self.fixed = {
-            "lbx": np.concatenate([-states, np.tile(least, H), np.zeros(n * H)]),
+            "lbx": np.concatenate([-states, np.tile(least, H), np.zeros(m * H)]),
             "ubx": np.concatenate([states, np.tile(largest, H), none]),
             "lbg": np.concatenate([lower for lower, _ in bounds]),
             "ubg": np.concatenate([upper for _, upper in bounds]),
@@ -102,11 +108,14 @@ class NonlinearMPC:
 
     def step(self, measured, reference):
         y = np.asarray(measured)
+        arrived = self.past[0] if self.late else self.input  # in the step before this one
         now = self.situation = (
-            self.estimator.start(y) if self.situation is None else self.estimator.update(self.situation, self.input, y)
+            self.estimator.start(y) if self.situation is None else self.estimator.update(self.situation, arrived, y)
         )
+        if self.late:
+            self.past = [*self.past[1:], self.input]
         rows = np.asarray(reference)[np.minimum(np.arange(self.H), len(reference) - 1)]
-        parameters = np.concatenate([now.carried, now.disturbance, self.input, rows.ravel()])
+        parameters = np.concatenate([now.carried, now.disturbance, self.input, *self.past, rows.ravel()])
         found = self.solver(x0=self._guess(now), p=parameters, **self.fixed)
         self.solution = self._parts(np.array(found["x"]).ravel())
         self.input = np.clip(self.solution.U[0], *map(np.array, self.task.input_limits))
@@ -114,8 +123,8 @@ class NonlinearMPC:
 
     def _guess(self, now):
         if self.solution is None:
-            parts = [np.tile(now.carried, self.H + 1), np.tile(self.input, self.H), np.zeros(self.n * self.H)]
-            return np.concatenate(parts)
+            slack = np.zeros(len(self.task.outputs) * self.H)
+            return np.concatenate([np.tile(now.carried, self.H + 1), np.tile(self.input, self.H), slack])
         X, U, S = self.solution.X, self.solution.U, self.solution.S
         return np.concatenate([part for rows in (X, U, S) for part in (rows[1:].ravel(), rows[-1])])
 
@@ -124,5 +133,5 @@ class NonlinearMPC:
         return SimpleNamespace(
             X=values[:first].reshape(-1, self.n),
             U=values[first : first + second].reshape(-1, self.l),
-            S=values[first + second :].reshape(-1, self.n),
+            S=values[first + second :].reshape(-1, len(self.task.outputs)),
         )

@@ -10,20 +10,15 @@ Run: python examples/control_reactor.py [figure.png]
 import sys
 
 from koopsieve import Constant, Monomials, States, Trajectories, sift
-from koopsieve.control import (
-    Controller,
-    Limits,
-    Weights,
-    noise_of,
-)
+from koopsieve.control import Controller, Limits, Weights
 from koopsieve.systems import follow, reactor_task
 
 
-def controller(task, model, statistics):
-    """Return a controller for the task, with a Kalman filter whose noise is taken from the statistics."""
+def controller(task, model):
+    """Return a controller for the task, with a Kalman filter whose noise the model knows."""
     weights, limits = Weights(task.output_weights, task.rate_weights), Limits(task.input_limits)
     problem = model.to_qp(task.horizon, weights, limits)
-    return Controller(problem, noise=noise_of(model, statistics), acting=task.acting)
+    return Controller(problem, noise=model.noise, acting=task.acting)
 
 
 def main(steps=300, samples=4000, figure=None):
@@ -34,8 +29,7 @@ def main(steps=300, samples=4000, figure=None):
     result = sift(data, dictionary, form="bilinear", horizons=[1, 5, task.horizon])
     print(f"kept: {', '.join(result.model.names)}")
     models = {"linear": result.baselines["linear"].model, "sifted": result.model}
-    kept = result.outcome.kept
-    runs = {name: follow(task, controller(task, model, kept), seed=2) for name, model in models.items()}
+    runs = {name: follow(task, controller(task, model), seed=2) for name, model in models.items()}
     for name, run in runs.items():
         print(f"{name:8} tracking error {run.tracking_error:.4f} mol/l, {run.milliseconds:.2f} ms per step")
     if figure:

@@ -10,19 +10,13 @@ Run: python examples/control_vehicle.py [figure.png]
 import sys
 
 from koopsieve import Constant, Monomials, States, Trajectories, sift
-from koopsieve.control import (
-    Controller,
-    Limits,
-    Weights,
-    noise_of,
-)
+from koopsieve.control import Controller, Limits, Weights
 from koopsieve.systems import follow, vehicle_task
 
 
-def controller(task, model, statistics=None):
-    """Return a controller for the task, with a Kalman filter if there are statistics to take the noise from."""
+def controller(task, model, noise=None):
+    """Return a controller for the task, with a Kalman filter if there is noise to filter."""
     weights, limits = Weights(task.output_weights, task.rate_weights), Limits(task.input_limits)
-    noise = None if statistics is None else noise_of(model, statistics)
     return Controller(model.to_qp(task.horizon, weights, limits), noise=noise, acting=task.acting)
 
 
@@ -35,7 +29,7 @@ def main(steps=240, samples=4000, figure=None):
     print(f"kept: {', '.join(result.model.names)}")
     runs = {
         "linear": follow(task, controller(task, result.baselines["linear"].model), seed=2),
-        "sifted": follow(task, controller(task, result.model, result.outcome.kept), seed=2),
+        "sifted": follow(task, controller(task, result.model, result.model.noise), seed=2),
     }
     for name, run in runs.items():
         print(f"{name:8} tracking error {run.tracking_error:.4f}, {run.milliseconds:.2f} ms per step")

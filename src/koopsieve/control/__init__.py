@@ -6,11 +6,12 @@ when the first programme is solved.
 
 from koopsieve.control.control_problem import ControlProblem
 from koopsieve.control.controller import ControlLaw, Controller, ControlState
+from koopsieve.control.innovations import Innovations
 from koopsieve.control.kalman import Belief, KalmanFilter
 from koopsieve.control.limits import Limits, Weights
-from koopsieve.control.noise import Noise, noise_of
 from koopsieve.control.planner import Plan, PlanStatus
 from koopsieve.control.programme import QuadraticProgramme
+from koopsieve.uncertainty.noise import Noise, noise_of
 
 __all__ = [
     "Belief",
@@ -18,6 +19,7 @@ __all__ = [
     "ControlProblem",
     "ControlState",
     "Controller",
+    "Innovations",
     "KalmanFilter",
     "Limits",
     "Noise",

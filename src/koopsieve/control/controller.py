@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
 from koopsieve.control.control_problem import ControlProblem
+from koopsieve.control.innovations import Innovations
 from koopsieve.control.kalman import KalmanFilter
 from koopsieve.control.limits import Limits, in_range, of_kind, per_signal, rows_of
-from koopsieve.control.noise import Noise
 from koopsieve.control.planner import Plan, Planner, Request
 from koopsieve.control.programme import Cost
 from koopsieve.control.state_estimate import Estimator, Filtered, FromHistory, Situation
+from koopsieve.uncertainty.noise import Noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,8 @@ class ControlLaw:
     ) -> ControlState:
         """Return the state with the input to apply until the next measurement; see `Controller.step`."""
         problem = self.problem
-        y = per_signal("measured", measured, problem.model.signals.outputs)
+        begun, outputs = state.situation is not None, problem.model.signals.outputs
+        y = per_signal("measured" if begun else "The first measured row", measured, outputs, missing=begun)
         wanted, cost, u = problem.references(reference), self._cost(measured_inputs, limits), state.acting.copy()
         if acted is not None:
             u[problem.moved] = per_signal("acted", acted, problem.moved_names)
@@ -141,12 +143,15 @@ class Controller:
     problem : ControlProblem
         What to minimise, from `Model.to_qp`.
     noise : Noise, optional
-        Of plant and measurement, for example `noise_of(model, statistics)`; with it a Kalman filter estimates the state
-        and the disturbance. Without it the state is the measured history.
+        Of plant and measurement, for example `model.noise`; with it a Kalman filter estimates the state and the
+        disturbance. Without it the state is the measured history.
     gain : float
         Without `noise`: share of the newest one-step error that goes into the disturbance.
     drift : float
         With `noise`: rate of change of the disturbance, see `KalmanFilter`.
+    gate : float
+        Standard deviations beyond which a measurement is a spike and not used, up to two samples in a row. It needs a
+        model that knows its noise, or `noise`.
     iterations, tolerance, time_limit
         See `ControlLaw`.
     acting : float or array, shape (moved inputs,)
@@ -157,6 +162,7 @@ class Controller:
     noise: Noise | None = None
     gain: float = 0.2
     drift: float = 0.03
+    gate: float = 5.0
     iterations: int = 3
     tolerance: float = 1e-5
     time_limit: float | None = None
@@ -168,9 +174,9 @@ class Controller:
         of_kind("The problem of a controller", self.problem, ControlProblem, "model.to_qp(horizon=20)")
         model = self.problem.model
         estimator: Estimator = (
-            FromHistory(model, self.gain)
+            FromHistory(model, self.gain, self.gate)
             if self.noise is None
-            else Filtered(KalmanFilter(model, self.noise, self.drift))
+            else Filtered(KalmanFilter(model, self.noise, self.drift, gate=self.gate))
         )
         self.law = ControlLaw(self.problem, estimator, self.iterations, self.tolerance, self.time_limit)
         self.reset(self.acting)
@@ -192,6 +198,13 @@ class Controller:
             raise KoopsieveError("There is no plan before the first step. Call controller.step(measured, reference).")
         return self.state.plan
 
+    @property
+    def innovations(self) -> Innovations:
+        """What the last measurement said that the prediction did not, which outputs were used, and a test."""
+        if self.state.situation is None:
+            return Innovations.none(len(self.problem.model.signals.outputs))
+        return self.state.situation.innovations
+
     def step(
         self,
         measured: ArrayLike,
@@ -205,7 +218,7 @@ class Controller:
         Parameters
         ----------
         measured : array, shape (n_outputs,)
-            The newest outputs.
+            The newest outputs; NaN where one is missing, which is then predicted.
         reference : array, shape (n_outputs,), or (rows, n_outputs)
             Where the outputs should be from the next measurement on; the last row holds on.
         acted : array, shape (moved inputs,), optional

@@ -10,16 +10,18 @@ So the estimated state is lifted anew after every correction, and the covariance
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, real_array
+from koopsieve.control.innovations import Innovations
 from koopsieve.control.limits import in_range, of_kind, per_signal
-from koopsieve.control.noise import Noise
 from koopsieve.forms import Model
+from koopsieve.forms.histories import measured_state
+from koopsieve.uncertainty.noise import Noise
 
 START_DRIFTS = 10  # steps of drift by which the disturbance may differ from zero at the start
 
@@ -38,12 +40,15 @@ class Belief:
         Of both together.
     entering : array, shape (size, n_outputs)
         The matrix E, through which a disturbance of the outputs enters what is carried: C·E = 1.
+    innovations : Innovations
+        What the newest measurement said that the prediction did not.
     """
 
     carried: FloatArray
     disturbance: FloatArray
     covariance: FloatArray
     entering: FloatArray
+    innovations: Innovations = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +58,17 @@ class KalmanFilter:
     Parameters
     ----------
     model : Model
-    noise : Noise
-        For example `noise_of(model, statistics)`.
+    noise : Noise, optional
+        By default the one that the model knows, as those from `sift` do; or `noise_of(model, statistics)`.
     drift : float
         Variance by which the disturbance may change per step, as a share of the process and measurement noise of its
         output; 0 means that there is no disturbance.
     relift : bool
         Lift the estimated state anew after every correction; False is the plain filter on the lifted state. It makes no
         difference where observables are states, and is left out where the model does not carry all of its state.
+    gate : float
+        Standard deviations beyond which an innovation is a spike and not used, up to two samples in a row; infinity
+        takes everything.
 
     Examples
     --------
@@ -83,11 +91,15 @@ class KalmanFilter:
     """
 
     model: Model
-    noise: Noise
+    noise: Noise = None  # type: ignore[assignment] # replaced by the model's own
     drift: float = 0.03
     relift: bool = True
+    gate: float = 5.0
 
     def __post_init__(self) -> None:
+        if self.noise is None:
+            object.__setattr__(self, "noise", known_noise(self.model))
+        check_gate(self.gate)
         in_range("drift, the variance of the disturbance,", self.drift, 0.0, np.inf)
         of_kind("noise", self.noise, Noise, "noise_of(model, statistics)")
         outputs, size = len(self.model.signals.outputs), len(self.model.carried_names)
@@ -98,10 +110,20 @@ class KalmanFilter:
                 "noise_of(model, statistics)."
             )
 
-    def start(self, state: ArrayLike) -> Belief:
-        """Return the belief from one measured state (n,), delays included."""
+    def start(self, rows: ArrayLike, inputs: ArrayLike | None = None) -> Belief:
+        """Return the belief from the newest measurements.
+
+        Parameters
+        ----------
+        rows : array, shape (rows, n_outputs), or (n,)
+            At least `model.history` rows of measured outputs, newest last; or one state, delays included.
+        inputs : array, shape (rows − 1, l), optional
+            The inputs between them, one more where u[k+1] acts on y[k+1]; needed where the state holds past inputs.
+        """
         signals = self.model.signals
-        x = per_signal("state", state, signals.state_names)[None]
+        given = np.atleast_1d(real_array("rows", rows))
+        whole = given.ndim == 1 and inputs is None
+        x = (per_signal("state", given, signals.state_names) if whole else measured_state(signals, given, inputs))[None]
         outputs, delays = len(signals.outputs), signals.embedding.state_delays
         measured = np.zeros(x.shape[1])  # variances; past inputs are known exactly
         measured[: outputs * (delays + 1)] = np.tile(self.noise.measurement, delays + 1)
@@ -110,7 +132,8 @@ class KalmanFilter:
         covariance = np.zeros((size + outputs, size + outputs))
         covariance[:size, :size] = (slopes * measured) @ slopes.T + np.diag(self.noise.process)
         covariance[size:, size:] = np.diag(START_DRIFTS * self._drifts)
-        return Belief(self.model.start(x)[0], np.zeros(outputs), covariance, self._entering(slopes))
+        known = Innovations.none(outputs)
+        return Belief(self.model.start(x)[0], np.zeros(outputs), covariance, self._entering(slopes), known)
 
     def update(self, belief: Belief, acted: ArrayLike, measured: ArrayLike) -> Belief:
         """Return the belief one step later.
@@ -121,10 +144,10 @@ class KalmanFilter:
         acted : array, shape (l,)
             The input that acted in the step.
         measured : array, shape (n_outputs,)
-            The outputs measured after it.
+            The outputs measured after it; NaN where one is missing. Without any the belief is only predicted.
         """
         u = per_signal("acted", acted, self.model.signals.inputs)
-        y = per_signal("measured", measured, self.model.signals.outputs)
+        y = per_signal("measured", measured, self.model.signals.outputs, missing=True)
         return self._lifted(self._correct(self._predict(belief, u), y))
 
     def _predict(self, belief: Belief, u: FloatArray) -> Belief:
@@ -138,19 +161,24 @@ class KalmanFilter:
         return replace(belief, carried=mean, covariance=F @ belief.covariance @ F.T + Q)
 
     def _correct(self, belief: Belief, y: FloatArray) -> Belief:
-        """Weigh the measured outputs in: K = P·Hᵀ·(H·P·Hᵀ + R)⁻¹, H = [C, 0]."""
+        """Weigh the outputs that are taken in: K = P·Hᵀ·(H·P·Hᵀ + R)⁻¹, H = [C, 0]."""
         size, P = len(belief.carried), belief.covariance
         H = np.zeros((len(y), len(P)))
         H[:, :size] = self._reading
         S = H @ P @ H.T + np.diag(self.noise.measurement)
-        gain = np.linalg.solve(S, H @ P).T
-        change = gain @ (y - self.model.read(belief.carried[None])[0])
+        error = y - self.model.read(belief.carried[None])[0]
+        found = belief.innovations.following(error, np.diag(S), self.gate)
+        taken = np.flatnonzero(found.taken)
+        H, R = H[taken], self.noise.measurement[taken]
+        gain = np.linalg.solve(S[np.ix_(taken, taken)], H @ P).T
+        change = gain @ error[taken]
         rest = np.eye(len(P)) - gain @ H
         return replace(
             belief,
             carried=belief.carried + change[:size],
             disturbance=belief.disturbance + change[size:],
-            covariance=rest @ P @ rest.T + (gain * self.noise.measurement) @ gain.T,  # symmetric and positive
+            covariance=rest @ P @ rest.T + (gain * R) @ gain.T,  # symmetric and positive
+            innovations=found,
         )
 
     def _lifted(self, belief: Belief) -> Belief:
@@ -191,3 +219,25 @@ class KalmanFilter:
         """Return E: the derivatives with respect to the outputs, or the outputs' rows alone for the plain filter."""
         outputs = len(self._reading)
         return slopes[:, :outputs] if self._relifts else np.asarray(np.linalg.pinv(self._reading), dtype=float)
+
+
+def known_noise(model: Model) -> Noise:
+    """Return the noise that a model knows.
+
+    Raises
+    ------
+    KoopsieveError
+        If it knows none.
+    """
+    if model.noise is None:
+        raise KoopsieveError(
+            "The model does not know its noise. Those that sift returns do; give others theirs with noise= and "
+            "noise_of(model, statistics), or with calibrate(model, held_out_data, horizon=…)."
+        )
+    return model.noise
+
+
+def check_gate(gate: float) -> None:
+    """Check the number of standard deviations of a gate."""
+    if not (isinstance(gate, int | float) and gate > 0):
+        raise KoopsieveError(f"gate, in standard deviations, must be positive; infinity for none. Got {gate!r}.")

@@ -12,7 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.control.kalman import Belief, KalmanFilter
+from koopsieve.control.innovations import Innovations
+from koopsieve.control.kalman import Belief, KalmanFilter, check_gate
 from koopsieve.control.limits import in_range
 from koopsieve.forms import Model
 
@@ -28,7 +29,9 @@ class Situation:
     disturbance : array, shape (size,)
         What is added in every step.
     line : array, shape (n,)
-        The measured state, delays included.
+        The measured state, delays included; what is missing or a spike is replaced by its prediction.
+    innovations : Innovations
+        What the newest measurement said that the prediction did not.
     belief : Belief, optional
         Of the Kalman filter, where one is used.
     """
@@ -36,6 +39,7 @@ class Situation:
     carried: FloatArray
     disturbance: FloatArray
     line: FloatArray
+    innovations: Innovations
     belief: Belief | None = None
 
 
@@ -47,7 +51,7 @@ class Estimator(Protocol):
         ...
 
     def update(self, before: Situation, acted: FloatArray, measured: FloatArray) -> Situation:
-        """Return the situation after an input acted and new outputs were measured."""
+        """Return the situation after an input acted and new outputs were measured, NaN where they are missing."""
         ...
 
 
@@ -60,25 +64,34 @@ class FromHistory:
     model : Model
     gain : float
         Share of the newest error that goes into the disturbance, from 0 (no disturbance) to 1 (no smoothing).
+    gate : float
+        Standard deviations beyond which an innovation is a spike and not used, up to two samples in a row. It needs a
+        model that knows its noise.
     """
 
     model: Model
     gain: float = 0.2
+    gate: float = 5.0
 
     def __post_init__(self) -> None:
+        check_gate(self.gate)
         in_range("gain, the share of the newest error,", self.gain, 0.0, 1.0)
 
     def start(self, line: FloatArray) -> Situation:
         """Lift, and assume no disturbance."""
         carried = self.model.start(line[None])[0]
-        return Situation(carried, np.zeros(len(carried)), line)
+        return Situation(carried, np.zeros(len(carried)), line, Innovations.none(len(self.model.signals.outputs)))
 
     def update(self, before: Situation, acted: FloatArray, measured: FloatArray) -> Situation:
         """Shift the delay line, lift, and compare with what was predicted."""
-        line = shifted(self.model, before.line, acted, measured)
+        ahead = self.model.advance(before.carried[None], acted[None])[0]
+        expected = self.model.read((ahead + before.disturbance)[None])[0]
+        known = None if self.model.noise is None else self.model.noise.one_step
+        found = before.innovations.following(measured - expected, known, self.gate)
+        line = shifted(self.model, before.line, acted, np.where(found.taken, measured, expected))
         carried = self.model.start(line[None])[0]
-        error = carried - self.model.advance(before.carried[None], acted[None])[0]
-        return Situation(carried, before.disturbance + self.gain * (error - before.disturbance), line)
+        error = carried - ahead - before.disturbance
+        return Situation(carried, before.disturbance + self.gain * error, line, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +107,13 @@ class Filtered:
     def update(self, before: Situation, acted: FloatArray, measured: FloatArray) -> Situation:
         """Filter."""
         belief = before.belief if before.belief is not None else self.kalman.start(before.line)
-        line = shifted(self.kalman.model, before.line, acted, measured)
-        return self._situation(self.kalman.update(belief, acted, measured), line)
+        now = self.kalman.update(belief, acted, measured)
+        expected = self.kalman.model.read(now.carried[None])[0]
+        seen = np.where(now.innovations.taken, measured, expected)
+        return self._situation(now, shifted(self.kalman.model, before.line, acted, seen))
 
     def _situation(self, belief: Belief, line: FloatArray) -> Situation:
-        return Situation(belief.carried, belief.entering @ belief.disturbance, line, belief)
+        return Situation(belief.carried, belief.entering @ belief.disturbance, line, belief.innovations, belief)
 
 
 def shifted(model: Model, line: FloatArray, acted: FloatArray, measured: FloatArray) -> FloatArray:

@@ -64,6 +64,15 @@ def starts(signals: Signals, history: ArrayLike, inputs: ArrayLike | None, horiz
     return Starts(np.concatenate(past, axis=1), acting[:, known:], alone=np.ndim(history) < 3)
 
 
+def measured_state(signals: Signals, rows: ArrayLike, inputs: ArrayLike | None) -> FloatArray:
+    """Return the state (n,) at the newest of measured rows, with the inputs between them."""
+    given = _histories(signals, rows)
+    embedding, none = signals.embedding, np.zeros((given.shape[1] - 1 + signals.embedding.ahead, len(signals.inputs)))
+    past = none if inputs is None and not embedding.input_delays else inputs
+    found: FloatArray = starts(signals, rows, past, 0).states[0]
+    return found
+
+
 def checked_horizon(horizon: int, what: str = "horizon") -> int:
     """Return the number of steps ahead, or say that it is not one."""
     return whole_number(f"{what}, the number of steps,", horizon, 1)

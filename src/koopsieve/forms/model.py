@@ -20,6 +20,7 @@ from koopsieve.forms.exportable import Exportable
 from koopsieve.forms.histories import as_rows, checked_horizon, finite_array, starts, whole_record
 from koopsieve.forms.interface import FormInterface, Linearisation
 from koopsieve.forms.prediction import Level, Prediction, banded, predicted
+from koopsieve.uncertainty.noise import Noise
 
 
 class Model(Exportable, FormInterface, Shown, ABC):
@@ -32,6 +33,11 @@ class Model(Exportable, FormInterface, Shown, ABC):
     def history(self) -> int:
         """Rows of measured history that a prediction starts from."""
         return self.signals.embedding.history
+
+    @property
+    def noise(self) -> Noise | None:
+        """Noise of the plant and its sensors, for filters; None if the model does not know it."""
+        return None if self.calibration is None else self.calibration.noise
 
     @overload
     def predict(self, history: ArrayLike, inputs: ArrayLike | None = ..., horizon: int = ...) -> FloatArray: ...

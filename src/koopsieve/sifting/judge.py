@@ -7,7 +7,7 @@ squares. Further methods are fitted to all candidates and to those kept. Nothing
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,12 +15,15 @@ from koopsieve._display import Facts, Shown
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Constant, Dictionary, States
 from koopsieve.evaluate import Diagnostics, Errors, WindowErrors, diagnose, window_errors
+from koopsieve.evaluate.rollout import step_errors
 from koopsieve.execution import Executor
 from koopsieve.forms import LinearModel, Model, Outcome
 from koopsieve.identify import Estimate, LeastSquares
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import Parts
+from koopsieve.uncertainty import Calibration
+from koopsieve.uncertainty.noise import MAX_CURVE_STEPS, noise_from_errors
 
 SIFTED, PERSISTENCE, LINEAR, EVERYTHING = "sifted", "persistence", "linear", "everything"
 
@@ -90,11 +93,19 @@ def judged_baselines(parts: Parts, outcome: Outcome, executor: Executor | None) 
     """Return persistence, the linear model and all candidates, with their errors."""
     steady = persistence(outcome.dictionary)
     linear = linear_baseline(parts.learn, parts.validation, executor, merge=parts.validated)
+    if parts.validated:
+        linear = linear[0], with_noise(linear[1], linear[0], parts)
     models = {PERSISTENCE: (steady, steady), LINEAR: linear, EVERYTHING: outcome.everything}
     return {
         name: Baseline(both, window_errors(learned, parts.windows, parts.horizons), parts.errors(both, learned))
         for name, (learned, both) in models.items()
     }
+
+
+def with_noise(model: LinearModel, before: LinearModel, parts: Parts) -> LinearModel:
+    """Return the model with its noise, from errors that it makes without the validation windows, for filters."""
+    errors = step_errors(before, parts.windows, min(MAX_CURVE_STEPS, parts.horizons[-1]))
+    return replace(model, calibration=Calibration(noise=noise_from_errors(model, errors)))
 
 
 def judged_methods(parts: Parts, outcome: Outcome, settings: SiftSettings) -> Mapping[str, MethodComparison]:

@@ -180,4 +180,4 @@ def _usual_length(episodes: Sequence[FloatArray]) -> int:
 def _simplest(tried: Sequence[SearchSummary]) -> int:
     """Return which of the preliminary searches is the simplest that is as good as the best."""
     errors, runs = np.stack([one.errors.blocks for one in tried]), np.stack([one.runs for one in tried])
-    return choose(Evidence(errors, runs, [one.candidates for one in tried], [True] * len(tried)))
+    return choose(Evidence(errors, runs, [one.candidates + one.embedding.ahead for one in tried], [True] * len(tried)))

@@ -48,7 +48,7 @@ def vehicle_task(steps: int = 240) -> ControlTask:
         input_limits=((-MAX_THRUST, -MAX_THRUST), (MAX_THRUST, MAX_THRUST)),
         output_limits=((-INFINITE,) * 3, (INFINITE,) * 3),
         reference=np.column_stack([surge, np.zeros_like(surge), yaw]),
-        disturbance=_after_a_third(steps, -4.0),
+        disturbance=after_a_third(steps, -4.0),
         disturbed_by="wind",
     )
 
@@ -57,7 +57,7 @@ def tanks_task(steps: int = 300) -> ControlTask:
     """Return the two tanks: follow the lower level from nearly empty to well beyond the overflow."""
     horizon = 20
     levels = np.array([0.20, 0.55, 0.10, 0.30, 0.66, 0.15, 0.60, 0.08, 0.40, 0.67, 0.25, 0.65])
-    lower = _smooth_steps(levels, 30, steps + horizon + 1, 25)
+    lower = smooth_steps(levels, 30, steps + horizon + 1, 25)
     return ControlTask(
         name="tanks",
         outputs=("upper", "lower"),
@@ -78,7 +78,7 @@ def tanks_task(steps: int = 300) -> ControlTask:
         input_limits=((0.0,), (10.0,)),
         output_limits=((-INFINITE,) * 2, (0.57, INFINITE)),
         reference=np.column_stack([np.zeros_like(lower), lower]),
-        disturbance=_after_a_third(steps, 8e-5),
+        disturbance=after_a_third(steps, 8e-5),
         disturbed_by="a leak",
     )
 
@@ -87,7 +87,7 @@ def reactor_task(steps: int = 300) -> ControlTask:
     """Return the reactor: follow the product on both sides of its turning point."""
     horizon = 40
     levels = np.array([1.10, 1.20, 0.95, 1.15, 1.02, 1.18, 0.90, 1.12])
-    product = _smooth_steps(levels, 50, steps + horizon + 1, 30)
+    product = smooth_steps(levels, 50, steps + horizon + 1, 30)
     return ControlTask(
         name="reactor",
         outputs=("reactant", "product"),
@@ -108,7 +108,7 @@ def reactor_task(steps: int = 300) -> ControlTask:
         input_limits=((0.2,), (1.6,)),
         output_limits=((-INFINITE,) * 2, (INFINITE,) * 2),
         reference=np.column_stack([np.zeros_like(product), product]),
-        disturbance=_after_a_third(steps, -0.4),
+        disturbance=after_a_third(steps, -0.4),
         disturbed_by="a poorer feed",
     )
 
@@ -118,11 +118,12 @@ def control_tasks() -> tuple[ControlTask, ...]:
     return vehicle_task(), tanks_task(), reactor_task()
 
 
-def _after_a_third(steps: int, size: float) -> FloatArray:
+def after_a_third(steps: int, size: float) -> FloatArray:
+    """Return a disturbance (steps, 1) that begins after a third of the time."""
     return np.where(np.arange(steps)[:, None] < steps // 3, 0.0, size)
 
 
-def _smooth_steps(levels: FloatArray, hold: int, samples: int, width: int) -> FloatArray:
+def smooth_steps(levels: FloatArray, hold: int, samples: int, width: int) -> FloatArray:
     """Return the levels one after the other, each held for a while, with smooth passages of `width` samples."""
     held = np.repeat(np.resize(levels, -(-samples // hold) + 1), hold)
     window = np.hanning(width + 2)[1:-1] / np.hanning(width + 2).sum()

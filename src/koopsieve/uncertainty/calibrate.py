@@ -22,12 +22,13 @@ from koopsieve.regression import RegressionStatistics
 from koopsieve.uncertainty.bands import Bands, LocalSpread
 from koopsieve.uncertainty.certificates import Certificate
 from koopsieve.uncertainty.conformal import bands_from
+from koopsieve.uncertainty.noise import Noise, noise_from_errors
 from koopsieve.uncertainty.support import Support, support_of
 
 if TYPE_CHECKING:
     from koopsieve.forms import Model
 
-_BANDS, _LOCAL, _SUPPORT, _CERTIFICATE = "bands.", "local.", "support.", "certificate."
+_BANDS, _LOCAL, _SUPPORT, _CERTIFICATE, _NOISE = "bands.", "local.", "support.", "certificate.", "noise."
 MAX_LEVERAGE_SAMPLES = 20_000  # held-out samples whose leverage sets the limit of the support
 
 
@@ -43,11 +44,14 @@ class Calibration(Shown):
         Region and leverage of the data that the model was learned from.
     certificate : Certificate, optional
         How nearly its observables are closed under the dynamics.
+    noise : Noise, optional
+        Of the plant and its sensors, for filters.
     """
 
     bands: Bands | None = None
     support: Support | None = None
     certificate: Certificate | None = None
+    noise: Noise | None = None
 
     def check(self, dictionary: Dictionary) -> None:
         """Check that the calibration belongs to a model with this dictionary.
@@ -64,6 +68,8 @@ class Calibration(Shown):
         if support is not None:
             fits &= support.region.shape == (2, columns) and support.reach.shape == (2, outputs)
             fits &= set(support.regressors) <= set(dictionary.regressors)
+        if self.noise is not None:
+            fits &= self.noise.measurement.shape == (outputs,)
         if not fits:
             raise KoopsieveError("Its calibration belongs to another dictionary.")
 
@@ -84,6 +90,8 @@ class Calibration(Shown):
             held = self.certificate
             pairs = np.stack([held.eigenvalues.real, held.eigenvalues.imag, held.residuals])
             arrays |= _prefixed(_CERTIFICATE, pairs=pairs, invariance_error=held.invariance_error)
+        if self.noise is not None:
+            arrays |= _prefixed(_NOISE, **{name: part for name, part in vars(self.noise).items() if part is not None})
         return config, arrays
 
     @classmethod
@@ -99,16 +107,17 @@ class Calibration(Shown):
             raise KoopsieveError("Its calibration should hold 64-bit floats.")
         if missing := [name for name, values in arrays.items() if _has_nan(name, values)]:
             raise KoopsieveError(f"Its calibration holds NaN, in the array {missing[0]}.")
-        prefixes = (_BANDS, _LOCAL, _SUPPORT, _CERTIFICATE)
-        bands, local, support, certificate = (_held(prefix, arrays) for prefix in prefixes)
+        prefixes = (_BANDS, _LOCAL, _SUPPORT, _CERTIFICATE, _NOISE)
+        bands, local, support, certificate, noise = (_held(prefix, arrays) for prefix in prefixes)
         return cls(
             _bands(_local(**local) if local else None, **bands) if bands else None,
             _support(tuple(map(str, config["regressors"])), **support) if support else None,
             _certificate(**certificate) if certificate else None,
+            Noise(**noise) if noise else None,
         )
 
     def _facts(self) -> Facts:
-        held = {"bands": self.bands, "support": self.support, "certificate": self.certificate}
+        held = {"bands": self.bands, "support": self.support, "certificate": self.certificate, "noise": self.noise}
         return {name: "none" if part is None else repr(part) for name, part in held.items()}
 
 
@@ -185,7 +194,7 @@ def calibrate(
     """
     errors = step_errors(model if before is None else before, held_out, horizon)
     known = Calibration() if model.calibration is None else model.calibration
-    known = replace(known, bands=bands_from(errors, model.dictionary))
+    known = replace(known, bands=bands_from(errors, model.dictionary), noise=noise_from_errors(model, errors))
     if statistics is not None:
         states, acting = np.concatenate([x[:-1] for x in errors.data.states]), np.concatenate(errors.data.inputs)
         some = slice(None, None, -(-len(states) // MAX_LEVERAGE_SAMPLES))

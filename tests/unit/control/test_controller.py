@@ -155,8 +155,8 @@ def test_reset_forgets():
 @pytest.mark.parametrize(
     "measured, message",
     [
-        ([1.0], r"measured must be finite.*\(level, next\)\. Expected \(2,\)"),
-        ([1.0, np.nan], "measured must be finite"),
+        ([1.0], r"measured row must be finite.*\(level, next\)\. Expected \(2,\)"),
+        ([1.0, np.inf], "measured row must be finite"),
     ],
 )
 def test_measurements_that_do_not_fit_are_refused(measured, message):

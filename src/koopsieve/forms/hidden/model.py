@@ -143,12 +143,19 @@ class HiddenModel(Model):
 
     def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
         """Return the derivatives of one step; what is held at its limit does not change."""
+        return self._linearised(carried, acting, held_slope=0.0)
+
+    def unheld_jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
+        """Return the same with the slopes of the sums themselves, also where something is held at its limit."""
+        return self._linearised(carried, acting, held_slope=1.0)
+
+    def _linearised(self, carried: FloatArray, acting: FloatArray, held_slope: float) -> Linearisation:
         n, outputs, slopes = self.states, len(self.output_names), self._table.slopes(self.coef)
         values = self._table.values(self._points(carried, acting))
         reached = (self._weights @ values).T
         held = np.clip(reached, *self.limits)
         slope = (slopes @ values[: slopes.shape[1]]).reshape(len(self.coef), -1, len(carried)).transpose(2, 0, 1)
-        slope = slope * (held == reached)[:, :, None]
+        slope = slope * np.where(held == reached, 1.0, held_slope)[:, :, None]
         A, B = np.zeros((len(carried), n + outputs, n + outputs)), slope[:, :, n:] / self.scale
         A[:, :, :n] = slope[:, :, :n]
         offset = held - np.einsum("pij,pj->pi", A, carried) - np.einsum("pij,pj->pi", B, acting)

@@ -1,4 +1,4 @@
-"""Noise covariances for a Kalman filter, from the statistics that the model was identified from.
+"""Noise of a plant and its sensors, for filters and gates: from held-out errors, or from the statistics of a model.
 
 A one-step residual holds noise of the plant and measurement noise of two samples. They differ in how the residual
 variance grows with the number of steps: the plant's noise adds up, measurement noise does not. The curve through
@@ -8,12 +8,16 @@ the residual variances at the first horizons, continued to zero steps, leaves tw
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.forms import Model
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.evaluate.rollout import StepErrors
 from koopsieve.regression import RegressionStatistics
+
+if TYPE_CHECKING:
+    from koopsieve.forms import Model
 
 MAX_CURVE_STEPS = 5  # horizons up to this one define the curve
 MIN_RESIDUAL_SHARE = 1e-7  # lower bound of an output's residual variance, as a share of its mean square
@@ -30,10 +34,13 @@ class Noise:
         Added to what the model carries, per step.
     measurement : array, shape (n_outputs,)
         Added to the measured outputs.
+    one_step : array, shape (n_outputs,), optional
+        Of the errors of one-step predictions from measured states; None if they are not known.
     """
 
     process: FloatArray
     measurement: FloatArray
+    one_step: FloatArray | None = None
 
     def __post_init__(self) -> None:
         for what, values in (("process", self.process), ("measurement", self.measurement)):
@@ -41,6 +48,22 @@ class Noise:
                 raise KoopsieveError(f"The variances of the {what} noise must be an array, 0 or more. Got {values!r}.")
         if not (self.measurement > 0).all():
             raise KoopsieveError(f"The variances of the measurement must be above 0. Got {self.measurement.tolist()}.")
+
+
+def noise_from_errors(model: Model, errors: StepErrors) -> Noise:
+    """Return the noises that errors of predictions on held-out data show, for a model of any form.
+
+    The noise of the plant is that of its outputs; it enters what the model carries as the newest outputs do.
+    """
+    steps = np.arange(1, min(errors.horizon, MAX_CURVE_STEPS) + 1)
+    each = errors.errors[:, : len(steps)]
+    whole = each[np.isfinite(each).all(axis=(1, 2))]
+    data = np.concatenate(errors.data.states)[:, : each.shape[2]]
+    smallest = np.maximum(MIN_RESIDUAL_SHARE * np.mean(data**2, axis=0), np.finfo(float).tiny)
+    variance = np.maximum((whole**2).mean(axis=0) if len(whole) else np.var(data, axis=0)[None], smallest)
+    share = np.full(each.shape[2], 0.5) if len(variance) < 2 else _intercept_share(steps[: len(variance)], variance)
+    process = _through_start(model, (1 - share) * variance[0])
+    return Noise(process, 0.5 * share * variance[0], variance[0])
 
 
 def noise_of(model: Model, statistics: RegressionStatistics) -> Noise:
@@ -78,7 +101,7 @@ def noise_of(model: Model, statistics: RegressionStatistics) -> Noise:
     known = {name: others * value for name, value in variance.items()} | dict.fromkeys(copies, 0.0) | process
     entering = _through_start(model, np.array(list(process.values())))
     carried = [known.get(name, entering[i]) for i, name in enumerate(model.carried_names)]
-    return Noise(np.array(carried), np.maximum(0.5 * shared * outputs, np.finfo(float).tiny))
+    return Noise(np.array(carried), np.maximum(0.5 * shared * outputs, np.finfo(float).tiny), outputs)
 
 
 def _through_start(model: Model, process: FloatArray) -> FloatArray:
@@ -109,8 +132,12 @@ def _measured_share(statistics: RegressionStatistics, outputs: tuple[str, ...]) 
     if multistep is None or 1 not in near or len(near) < 2:
         return np.full(len(outputs), 0.5)
     found = [multistep.at(h) for h in near]
-    variance = np.stack([one.leftover / max(one.rows, 1.0) for one in found])
-    curve = np.vander(near, min(len(near), 3), increasing=True)  # a line, or a parabola through three and more
+    return _intercept_share(np.array(near), np.stack([one.leftover / max(one.rows, 1.0) for one in found]))
+
+
+def _intercept_share(steps: IndexArray, variance: FloatArray) -> FloatArray:
+    """Return the value at zero steps of the curve through variances (steps, n_outputs), as a share of the first."""
+    curve = np.vander(steps, min(len(steps), 3), increasing=True)  # a line, or a parabola through three and more
     intercept = np.linalg.lstsq(curve, variance, rcond=None)[0][0]
     share: FloatArray = np.clip(intercept / np.maximum(variance[0], 1e-300), MIN_NOISE_SHARE, 1 - MIN_NOISE_SHARE)
     return share
