@@ -98,6 +98,10 @@ class SimulationProblem:
         weight = self.weight[:length]
         return replace(self, windows=self.windows.shortened(length), weight=weight / weight.sum())
 
+    def thinned(self, share: int) -> SimulationProblem:
+        """Return the problem with one window in `share`, spread over all of them: to compare starts."""
+        return replace(self, windows=self.windows.take(slice(None, None, share)))
+
     def squared_errors(self, free: BoolArray, theta: FloatArray) -> FloatArray:
         """Return the mean squared error after each step, relative to the output's variance, shape (T, n)."""
         return self._relative(self._fit(free, np.ones_like(self.weight)), theta)
