@@ -7,7 +7,7 @@ built by its own constructor, so reading a file runs nothing but the checks of t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from importlib import import_module
@@ -35,8 +35,10 @@ def to_plain(value: object) -> tuple[dict[str, Any], Arrays]:
     return {"root": root, "objects": writer.objects}, writer.arrays
 
 
-def from_plain(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> tuple[Any, Sequence[Any]]:
-    """Return the value, and every object that it is made of.
+def from_plain(
+    header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], check: Callable[[Any], None] = lambda _: None
+) -> Any:
+    """Return the value; `check` may refuse every object that it is made of before anything is made of that.
 
     Raises
     ------
@@ -50,7 +52,8 @@ def from_plain(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
         if set(entry["fields"]) != names:
             raise KoopsieveError(f"Its {entry['class']} has other fields than this version of koopsieve expects.")
         built.append(kind(**{name: _value(part, arrays, built) for name, part in entry["fields"].items()}))
-    return _value(header["root"], arrays, built), built
+        check(built[-1])
+    return _value(header["root"], arrays, built)
 
 
 class _Writer:
@@ -112,10 +115,17 @@ def _value(part: Any, arrays: Mapping[str, NDArray[Any]], built: Sequence[Any]) 
     if kind == "mapping":
         return {_value(k, arrays, built): _value(v, arrays, built) for k, v in found}
     if kind == "enum":
-        return getattr(_class(found), dict(more)["member"])
+        return _member(_class(found), dict(more)["member"])
     if kind == "float":
         return float(found)
     return arrays[found] if kind == "array" else built[found]
+
+
+def _member(kind: Any, name: str) -> Any:
+    """Return a member of an enumeration; no other attribute of a class comes out of a file."""
+    if not issubclass(kind, Enum) or name not in kind.__members__:
+        raise KoopsieveError(f"It names {name!r}, which is no member of {kind.__name__}.")
+    return kind[name]
 
 
 def _name(kind: type) -> str:

@@ -273,10 +273,13 @@ class SieveResult(Shown):
 
 
 def _built(header: Mapping[str, Any], arrays: Arrays, functions_from: Sequence[str]) -> SieveResult:
-    found, parts = from_plain(header, arrays)
+    def check(part: object) -> None:
+        if isinstance(part, Observables):
+            require_named_modules([part], functions_from)
+
+    found = from_plain(header, arrays, check)
     if not isinstance(found, SieveResult):
         raise KoopsieveError(f"It holds {type(found).__name__}.")
-    require_named_modules([one for one in parts if isinstance(one, Observables)], functions_from)
     return found
 
 

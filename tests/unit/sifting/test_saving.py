@@ -117,3 +117,42 @@ def test_a_result_with_a_users_function(tmp_path):
     with pytest.raises(KoopsieveError, match="import path"):
         own.save(tmp_path / "own.npz")
     assert not (tmp_path / "own.npz").exists()
+
+
+def rewritten(path, change):
+    arrays = read_arrays(path, ratio=16)
+    header = json.loads(arrays.pop("header").tobytes())
+    change(header["objects"], arrays)
+    write_archive(path, KIND, VERSION, {k: v for k, v in header.items() if k not in ("format", "version")}, arrays)
+
+
+def test_a_file_imports_nothing_while_it_is_read(small_result, tmp_path, monkeypatch):
+    """Not even before its models are built, whose checks may evaluate what they are made of."""
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w'); f = abs")
+    monkeypatch.syspath_prepend(tmp_path)
+    small_result.save(tmp_path / "result.npz")
+
+    def change(objects, arrays):
+        entry = next(one for one in objects if one["class"] == "koopsieve.dictionary.states:Coordinates")
+        entry["class"] = "koopsieve.dictionary.custom:ImportedCalls"
+        names = entry["fields"]["names"]
+        arrays["evil"] = np.zeros(len(names["tuple"]), dtype=int)
+        entry["fields"] = {"names": names, "paths": {"tuple": ["evil:f", ""]}, "columns": {"array": "evil"}}
+
+    rewritten(tmp_path / "result.npz", change)
+    with pytest.raises(KoopsieveError, match="a file may not import code by itself"):
+        SieveResult.load(tmp_path / "result.npz")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("kind, member", [("koopsieve.data.stream:Stream", "from_parquet"), (None, "mro")])
+def test_a_file_gets_hold_of_no_function(small_result, tmp_path, kind, member):
+    small_result.save(tmp_path / "result.npz")
+
+    def change(objects, arrays):
+        fields = next(one for one in objects if "koopsieve.identify" in one["class"])["fields"]
+        fields[next(iter(fields))] = {"enum": kind or "koopsieve.identify.estimate:Status", "member": member}
+
+    rewritten(tmp_path / "result.npz", change)
+    with pytest.raises(KoopsieveError, match=f"It names '{member}', which is no member of"):
+        SieveResult.load(tmp_path / "result.npz")
