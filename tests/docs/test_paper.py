@@ -1,0 +1,49 @@
+"""The checklist of the paper names places that exist, and misses none of the paper's equations."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "paper-checklist.md"
+ROWS = [line for line in PAGE.read_text().splitlines() if line.startswith("| ") and not line.startswith("| paper |")]
+PLACES = sorted({place for row in ROWS for place in re.findall(r"`([\w./-]+)`", row) if "." in place})
+
+
+def resolve(dotted):
+    """Return what a dotted name stands for: a module, or something in one."""
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found = import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[count:]:
+            found = getattr(found, name)
+        return found
+    raise ModuleNotFoundError(dotted)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_place_exists(place):
+    if "/" in place:
+        assert (ROOT / place).is_file()
+    else:
+        assert resolve(place) is not None
+
+
+def test_every_equation_of_the_paper_is_listed():
+    first = [row.split("|")[1] for row in ROWS]
+    listed = set()
+    for cell in first:
+        for low, high in re.findall(r"\((\d+)\) – \((\d+)\)", cell):
+            listed |= set(range(int(low), int(high) + 1))
+        listed |= {int(number) for number in re.findall(r"\((\d+)\)", cell)}
+    assert listed == set(range(1, 37))
+
+
+def test_every_statement_is_listed():
+    for name in ("Proposition 1", "Proposition 2", "Proposition 3", "Lemma 1", "Lemma 2", "Algorithm 1", "Algorithm 2"):
+        assert any(row.startswith(f"| {name} |") for row in ROWS), name
