@@ -1,7 +1,7 @@
 """The paper's two statements on cost, measured: Algorithm 1 is O(mL³) per sweep, Algorithm 2 is O(L²).
 
 Each is timed while one of m and L doubles; the table gives the time and the growth from the row before, beside what the
-statement says. The literal algorithm is the plain loop over raw data of tests/reference; ours first makes m rows into L.
+statement says. The literal algorithm is the plain loop over raw data in tests; ours makes m rows into L first.
 Run: PYTHONPATH=src:. python -m benchmarks.paper_complexity
 """
 
