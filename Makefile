@@ -55,7 +55,7 @@ docs: docs-build  # pages that a browser opens from disk cannot search, so they 
 	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory site
 
 docs-build: $(VENV)/.ready
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=docs $(BIN)/mkdocs build --strict
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .

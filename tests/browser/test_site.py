@@ -1,5 +1,6 @@
 """The documentation as `make docs` serves it, in a real browser."""
 
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["index", "derivation", "coming-from", "control", "reproduction", "gallery/angles", "reference/sift"]
+PAGES += ["notebooks/1_first_model", "app"]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -25,7 +27,8 @@ def site(tmp_path_factory):
     pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "docs")}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, env=environment)
     assert done.returncode == 0, done.stderr
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
     thread = Thread(target=server.serve_forever)
