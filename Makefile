@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # two test processes share the cores, so each gets one thread
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint package test-slow fuzz docs docs-build format clean
+.PHONY: demo test lint package release-check test-slow fuzz docs docs-build format clean
 .DEFAULT_GOAL := demo
 
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -37,6 +37,10 @@ package: $(VENV)/.ready
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/twine check --strict dist/*
+
+# installs the wheel in a clean environment, and does there what the README says
+release-check: package
+	$(ONE_THREAD) $(BIN)/pytest -m slow tests/release
 
 test: lint
 	$(ONE_THREAD) $(BIN)/pytest -n 2 -m "not slow"
