@@ -1,10 +1,13 @@
 """The checklist of the paper names places that exist, and misses none of the paper's equations."""
 
+import json
 import re
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from benchmarks import reproduction_page
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "paper-checklist.md"
@@ -47,3 +50,25 @@ def test_every_equation_of_the_paper_is_listed():
 def test_every_statement_is_listed():
     for name in ("Proposition 1", "Proposition 2", "Proposition 3", "Lemma 1", "Lemma 2", "Algorithm 1", "Algorithm 2"):
         assert any(row.startswith(f"| {name} |") for row in ROWS), name
+
+
+def test_the_reproduction_page_is_that_of_the_committed_numbers():
+    """Whoever edits a number, or the numbers alone, finds out here."""
+    numbers = json.loads(reproduction_page.NUMBERS.read_text())
+    assert reproduction_page.PAGE.read_text() == reproduction_page.page(numbers)
+
+
+def test_a_changed_number_changes_the_page():
+    numbers = json.loads(reproduction_page.NUMBERS.read_text())
+    numbers["published"]["wiener-hammerstein"]["long_term"]["reduced"]["IV*"][-1] = 123.4
+    assert "123" in reproduction_page.page(numbers)
+    assert reproduction_page.page(numbers) != reproduction_page.PAGE.read_text()
+
+
+@pytest.mark.parametrize("system", reproduction_page.SYSTEMS)
+def test_both_runs_are_of_the_same_data_and_settings(system):
+    numbers = json.loads(reproduction_page.NUMBERS.read_text())
+    default, published = numbers["default"][system], numbers["published"][system]
+    assert (default["as_published"], published["as_published"]) == (False, True)
+    for method in ("I", "II", "III"):  # the full models do not depend on how method IV is computed
+        assert default["one_step"]["full"][method] == published["one_step"]["full"][method]
