@@ -3,11 +3,12 @@
     python -m benchmarks.measured --data FOLDER [--records silverbox tanks …] [--peers DIR] [--install-peers DIR]
 
 FOLDER holds silverbox.mat, cascaded_tanks.mat and wiener_hammerstein_process_noise.npz; the other records are
-downloaded by the package `nonlinear-benchmarks` where it is installed and there is a network. Three kinds of settings:
+downloaded by the package `nonlinear-benchmarks` where it is installed and there is a network. Four kinds of settings:
 
 - *found*: nothing but the column names, the same call for every record: `sift(train)`;
 - *hand-made*: the delays, polynomials and form that an engineer who knows the plant would ask for (`record_data.py`);
-- *linear*: ARX, its delays found on the validation data.
+- *linear*: ARX, its delays found on the validation data;
+- *hidden*: `sift(train, form="hidden")`, on records of 5000 samples and more.
 
 "At most 30 terms" and "at most 8 terms" are the points of the same path that the validation data prefer among the small
 ones; they learned from three quarters of the training data.
@@ -41,6 +42,7 @@ from koopsieve.sifting.result import SieveResult
 
 HORIZONS = (1, 10, 50)
 SMALL = (30, 8)
+HIDDEN_SAMPLES, HIDDEN_SMALL = 5000, (300, 120)  # records on which the form is asked for; coefficients at most
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,13 @@ def rows(record: Record, peers: Path | None) -> Iterator[Row]:
         yield sifted(f"hand-made: {made.form}", record, made.model, made.n_terms, seconds)
         for most in SMALL:
             yield small("hand-made", record, made, most)
+    if record.train.n_samples >= HIDDEN_SAMPLES:
+        begun = time.perf_counter()
+        made = sift(record.train, horizons=HORIZONS, form="hidden")
+        seconds = time.perf_counter() - begun
+        yield sifted("hidden, asked for", record, made.model, made.terms, seconds)
+        for most in HIDDEN_SMALL:
+            yield small("hidden", record, made, most)
     if peers is not None:
         yield narx(record, peers)
 

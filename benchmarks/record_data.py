@@ -130,7 +130,20 @@ def wiener_hammerstein_2009(folder: Path) -> Record:
         u, y, rate = (np.asarray(file[key], dtype=float) for key in ("u", "y", "fs"))
     u, y = u.reshape(-1, 1), y.reshape(-1, 1)
     test = Test(y[105200:184000], u[105200:184000], 50)
-    return Record("wh-2009", _one(y[5200:105200], u[5200:105200], 1 / float(rate)), {"test": test}, "mV", 1e3, {})
+    return Record(
+        "wh-2009",
+        _one(y[5200:105200], u[5200:105200], 1 / float(rate)),
+        {"test": test},
+        "mV",
+        1e3,
+        {},
+        published={
+            "polynomial NARX, Champneys et al. 2024, arXiv 2405.10779": "27",
+            "dynoNet, Forgione and Piga 2021, arXiv 2006.02250": "0.45",
+            "PNLSS, Paduart et al. 2012, Control Eng. Practice 20": "0.42",
+            "SUBNET, Beintema et al. 2021, arXiv 2012.07697": "0.24",
+        },
+    )
 
 
 def drive(number: int) -> Callable[[Path], Record]:

@@ -1,7 +1,7 @@
 """The encoder: hidden states as a linear function of past outputs and inputs, fitted when the model is known.
 
 First the states of long simulations are regressed on the delay line: what they mean may have moved while the model was
-fitted. Then Levenberg–Marquardt lowers the errors of the first steps after a start (D88).
+fitted. Then Levenberg–Marquardt lowers the errors of the first steps after a start, the regression being known (D88).
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ class EncoderProblem:
         Short ones.
     unit : array, shape (T, outputs)
         Of the errors of each step.
+    known : array, shape (W, n)
+        The starts by regression.
+    spread : array, shape (n,)
+        How far these are off, typically.
     """
 
     structure: HiddenStructure
@@ -46,6 +50,8 @@ class EncoderProblem:
     lines: FloatArray
     windows: Windows
     unit: FloatArray
+    known: FloatArray
+    spread: FloatArray
 
     def starts(self, theta: FloatArray) -> FloatArray:
         """Return the hidden starts that an encoder θ, row by row, gives."""
@@ -53,11 +59,13 @@ class EncoderProblem:
         return found
 
     def loss(self, theta: FloatArray) -> float:
-        """Return the mean squared error in these units."""
-        simulated = self.structure.simulate(self.coef, self.starts(theta), self.windows.inputs)
+        """Return the sum of squares in these units, of outputs and of starts, per output."""
+        starts = self.starts(theta)
+        simulated = self.structure.simulate(self.coef, starts, self.windows.inputs)
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = float(np.mean(((simulated - self.windows.outputs) / self.unit) ** 2))
-        return loss if np.isfinite(loss) else np.inf
+            loss = float(np.sum(((simulated - self.windows.outputs) / self.unit) ** 2))
+            loss += float(np.sum(((starts - self.known) / self.spread) ** 2))
+        return loss / self.windows.outputs.size if np.isfinite(loss) else np.inf
 
     def in_units_left(self, theta: FloatArray) -> EncoderProblem:
         """Return the problem with the errors of every step in units of those that θ leaves: all steps weigh the same.
@@ -82,6 +90,9 @@ class EncoderProblem:
             J = (slopes[..., None] * self.lines[part][:, None, None, None]).reshape(-1, P)
             products += J.T @ J
             score += J.T @ ((self.windows.outputs[part] - found) / self.unit).ravel()
+        weights, gap = 1 / self.spread, (self.known - starts) / self.spread**2
+        products += np.kron(np.diag(weights**2), self.lines.T @ self.lines)
+        score += (gap.T @ self.lines).ravel()
         return NormalEquations(products, score)
 
 
@@ -103,10 +114,10 @@ def fitted_encoder(
     burn, steps : int
         Simulations run for `burn` and `steps`; the states after `burn` count.
     """
-    encoder = _regressed(structure, coef, rough, episodes, burn, steps)
-    unit = np.ones(windows.outputs.shape[1:])
-    problem = EncoderProblem(structure, coef, _with_one(windows.starts), windows, unit)
-    theta = min((encoder.ravel(), rough.ravel()), key=problem.loss)
+    encoder, spread = _regressed(structure, coef, rough, episodes, burn, steps)
+    unit, lines = np.ones(windows.outputs.shape[1:]), _with_one(windows.starts)
+    theta = encoder.ravel()
+    problem = EncoderProblem(structure, coef, lines, windows, unit, lines @ encoder.T, spread)
     for _ in range(_REWEIGHTED):
         theta = _FIT.fit(problem.in_units_left(theta), theta).theta
     return theta.reshape(rough.shape)
@@ -114,8 +125,8 @@ def fitted_encoder(
 
 def _regressed(
     structure: HiddenStructure, coef: FloatArray, rough: FloatArray, episodes: Iterable[Episode], burn: int, steps: int
-) -> FloatArray:
-    """Return the regression of simulated states on the delay line."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return the regression of simulated states on the delay line, and the deviation that it leaves of each."""
     n, width = structure.states, rough.shape[1]
     factor = TriangularFactor.empty(width, n)
     for lines, inputs in episodes:
@@ -130,13 +141,14 @@ def _regressed(
         good = np.isfinite(states).all(axis=2) & (np.abs(states) < structure.bound).all(axis=2)
         factor = factor.absorb(_with_one(seen[good]), states[good])
     if factor.rows < 2 * width:
-        return rough
+        return rough, np.ones(n)
     norm = np.linalg.norm(factor.R, axis=0)
     scale = np.where(norm > 0, norm, 1.0)
     stacked = np.vstack([factor.R / scale, np.sqrt(_RIDGE) * np.eye(width)])
     target = np.vstack([factor.S, np.zeros((width, n))])
     found: FloatArray = (np.linalg.lstsq(stacked, target, rcond=None)[0] / scale[:, None]).T
-    return found
+    left = np.sum((factor.S - factor.R @ found.T) ** 2, axis=0) + factor.leftover
+    return found, np.maximum(np.sqrt(left / factor.rows), _LEAST_UNIT)
 
 
 def _with_one(lines: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ from koopsieve.sieve.simulation.windows import Episode, Windows, draw_windows
 _SHORT = 20  # steps of the windows that the encoder is fitted to
 _SHORT_WINDOWS = 500
 _BURN_SHARE = 0.2  # of a window, at most, that does not count
-_MARGIN = 2.0  # states and outputs are held at this multiple of the largest deviation seen, or at `BOUND`
+_MARGIN = 0.5  # how far beyond the range of simulations a state may go, in widths of that range, before it is held
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +65,14 @@ class HiddenSolution:
     coef : array, shape (n + outputs, m)
     encoder : array, shape (n, 1 + n_x)
         Of a one and the standardised delay line.
-    unit : array, shape (n,)
-        What the states were divided by to have unit variance.
+    limits : array, shape (2, n)
+        Where states are held: the range of simulations along the data, with a margin.
     """
 
     problem: HiddenProblem
     coef: FloatArray
     encoder: FloatArray
-    unit: FloatArray
+    limits: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class HiddenLearning:
     def bound(self) -> float:
         """Standard deviations at which states are held: beyond what signals of this kind do."""
         largest = max(max(np.abs(x).max(initial=0.0), np.abs(u).max(initial=0.0)) for x, u in self.episodes)
-        return max(BOUND, _MARGIN * float(largest))
+        return max(BOUND, 2 * float(largest))
 
     def problem(self, space: LinearStateSpace, degree: int) -> HiddenProblem:
         """Return the problem of all terms up to a degree."""
@@ -177,7 +177,10 @@ class HiddenLearning:
         encoder = fitted_encoder(
             small.structure, coef, rough[kept] / unit[:, None], self.episodes, self.short, self.burn, steps
         )
-        return HiddenSolution(small, coef, encoder, unit)
+        run = small.structure.run(coef, small.starts, small.inputs)[:, self.burn :, : small.structure.states]
+        seen = np.clip(np.stack([run.min(axis=(0, 1)), run.max(axis=(0, 1))]), -self.bound, self.bound)
+        reach = _MARGIN * np.ptp(seen, axis=0)
+        return HiddenSolution(small, coef, encoder, np.stack([seen[0] - reach, seen[1] + reach]))
 
     def model(self, found: HiddenSolution) -> HiddenModel:
         """Return the model in the data's own units."""
@@ -186,15 +189,14 @@ class HiddenLearning:
         own[n:] *= deviation[:, None]
         own[n:, int(np.argmin(structure.terms.degrees))] += middle
         weights = found.encoder[:, 1:] / mean[1]
-        center = np.concatenate([np.zeros(n), middle])
-        held = structure.bound * np.concatenate([1 / found.unit, deviation])
+        held = middle + self.bound * np.outer([-1.0, 1.0], deviation)
         return HiddenModel(
             coef=own,
             powers=structure.terms.powers.astype(float),
             encoder=np.hstack([(found.encoder[:, 0] - weights @ mean[0])[:, None], weights]),
             center=self.scaling.inputs[0],
             scale=self.scaling.inputs[1],
-            limits=np.stack([center - held, center + held]),
+            limits=np.hstack([found.limits, held]),
             dictionary=self.dictionary,
         )
 

@@ -7,7 +7,7 @@ Hidden states and the newest outputs are carried. Inputs enter as v = (u − cen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -114,15 +114,22 @@ class HiddenModel(Model):
         return PowerTable(self.powers.astype(np.intp), self.powers.shape[1])
 
     def start(self, states: FloatArray) -> FloatArray:
-        """Encode the delay line; the newest outputs are carried beside."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            hidden = self.encoder[:, 0] + states @ self.encoder[:, 1:].T
+        """Encode the delay line, held within the limits; the newest outputs are carried beside."""
+        hidden = np.clip(self._encoded(states), *self.limits[:, : self.states])
         return np.hstack([hidden, states[:, : len(self.output_names)]])
 
+    def _encoded(self, states: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            encoded: FloatArray = self.encoder[:, 0] + states @ self.encoder[:, 1:].T
+        return encoded
+
     def start_slopes(self, states: FloatArray) -> FloatArray:
-        """Return the encoder, and ones for the newest outputs."""
+        """Return the encoder, and ones for the newest outputs; what is held at its limit does not change."""
         slopes = np.vstack([self.encoder[:, 1:], np.eye(len(self.output_names), states.shape[1])])
-        return np.broadcast_to(slopes, (len(states), *slopes.shape))
+        found = np.broadcast_to(slopes, (len(states), *slopes.shape)).copy()
+        encoded = self._encoded(states)
+        found[:, : self.states][np.clip(encoded, *self.limits[:, : self.states]) != encoded] = 0.0
+        return found
 
     def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
         """Return the sums of terms, held within the limits."""
@@ -203,7 +210,8 @@ class HiddenModel(Model):
         names, outputs = self.signals.state_names, len(self.output_names)
         matrix = np.vstack([self.encoder[:, 1:], np.eye(outputs, len(names))])
         offset = np.concatenate([self.encoder[:, 0], np.zeros(outputs)])[:, None]
-        return TermMap.linear(names, self.carried_names, matrix, (Ones(("1",)),), offset)
+        plain = TermMap.linear(names, self.carried_names, matrix, (Ones(("1",)),), offset)
+        return replace(plain, bounds=self.limits[:, plain.sums])
 
     def step_map(self) -> TermMap:
         """Return the sums of products, held within the limits."""

@@ -164,8 +164,8 @@ def test_several_outputs_inputs_and_episodes_or_no_inputs(outputs, inputs):
         x, u, rows = rng.normal(size=2), rng.normal(size=(300, inputs)), []
         for k in range(300):
             rows.append(x[:outputs] + 1e-4 * rng.normal(size=outputs))
-            push = np.resize(u[k], 2) if inputs else np.zeros(2)
-            x = np.array([0.98 * x[0] + 0.1 * x[1], -0.1 * x[0] - 0.05 * x[0] ** 3 + 0.97 * x[1]]) + 0.1 * push
+            push = 0.05 * np.resize(u[k], 2) if inputs else np.zeros(2)
+            x = x + np.array([0.1 * x[1], 0.1 * (1 - x[0] ** 2) * x[1] - 0.1 * x[0]]) + push  # van der Pol
         episodes.append((np.array(rows), u))
     data = Trajectories.from_arrays([y for y, _ in episodes], [u for _, u in episodes] if inputs else None, dt=0.1)
     found = sifted(data, delays=Embedding(4, 4 if inputs else 0))
