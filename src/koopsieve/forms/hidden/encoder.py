@@ -7,7 +7,7 @@ fitted. Then Levenberg–Marquardt lowers the errors of the first steps after a 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from koopsieve.sieve.simulation.windows import Episode, Windows
 
 _RIDGE = 1e-6  # of the regression, relative to the squared norm of each column
 _MAX_ROWS = 40_000  # of the regression
-_CHUNK = 1 << 22  # entries of a Jacobian held at once
-_REWEIGHTED = 2  # fits, each in units of what the one before left
 _LEAST_UNIT = 1e-9  # of an error, in standard deviations
 _FIT = LevenbergMarquardt(iterations=4, tolerance=1e-3, damping=1e-2)
 
@@ -37,8 +35,6 @@ class EncoderProblem:
         A one and the delay line at each start.
     windows : Windows
         Short ones.
-    unit : array, shape (T, outputs)
-        Of the errors of each step.
     known : array, shape (W, n)
         The starts by regression.
     spread : array, shape (n,)
@@ -49,7 +45,6 @@ class EncoderProblem:
     coef: FloatArray
     lines: FloatArray
     windows: Windows
-    unit: FloatArray
     known: FloatArray
     spread: FloatArray
 
@@ -59,41 +54,24 @@ class EncoderProblem:
         return found
 
     def loss(self, theta: FloatArray) -> float:
-        """Return the sum of squares in these units, of outputs and of starts, per output."""
+        """Return the sum of squares of outputs and of starts, per output."""
         starts = self.starts(theta)
         simulated = self.structure.simulate(self.coef, starts, self.windows.inputs)
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = float(np.sum(((simulated - self.windows.outputs) / self.unit) ** 2))
+            loss = float(np.sum((simulated - self.windows.outputs) ** 2))
             loss += float(np.sum(((starts - self.known) / self.spread) ** 2))
         return loss / self.windows.outputs.size if np.isfinite(loss) else np.inf
 
-    def in_units_left(self, theta: FloatArray) -> EncoderProblem:
-        """Return the problem with the errors of every step in units of those that θ leaves: all steps weigh the same.
-
-        An encoder that is off by little one step ahead is worth as much as one that is off by little ten steps ahead.
-        """
-        simulated = self.structure.simulate(self.coef, self.starts(theta), self.windows.inputs)
-        with np.errstate(over="ignore", invalid="ignore"):
-            left = np.sqrt(np.mean((simulated - self.windows.outputs) ** 2, axis=0))
-        known = np.isfinite(left) & (left > _LEAST_UNIT)
-        return replace(self, unit=np.where(known, left, _LEAST_UNIT if not known.any() else left[known].min()))
-
     def normal(self, theta: FloatArray) -> NormalEquations:
-        """Return the products of the Jacobian: ∂y/∂E = (∂y/∂x) ⊗ line."""
-        P, starts = len(theta), self.starts(theta)
-        products, score = np.zeros((P, P)), np.zeros(P)
-        most = max(_CHUNK // max(P * self.windows.outputs.shape[1] * self.structure.outputs, 1), 1)
-        for first in range(0, len(starts), most):
-            part = slice(first, first + most)
-            found, slopes = self.structure.start_sensitivities(self.coef, starts[part], self.windows.inputs[part])
-            slopes = slopes / self.unit[:, :, None]
-            J = (slopes[..., None] * self.lines[part][:, None, None, None]).reshape(-1, P)
-            products += J.T @ J
-            score += J.T @ ((self.windows.outputs[part] - found) / self.unit).ravel()
-        weights, gap = 1 / self.spread, (self.known - starts) / self.spread**2
-        products += np.kron(np.diag(weights**2), self.lines.T @ self.lines)
-        score += (gap.T @ self.lines).ravel()
-        return NormalEquations(products, score)
+        """Return the products of the Jacobian: ∂y/∂E = (∂y/∂x) ⊗ line, so they come window by window (D88)."""
+        starts = self.starts(theta)
+        found, slopes = self.structure.start_sensitivities(self.coef, starts, self.windows.inputs)
+        gap = self.windows.outputs - found
+        curve = np.einsum("wtoi,wtoj->ijw", slopes, slopes)
+        curve[np.diag_indices(len(curve))] += 1 / self.spread[:, None] ** 2
+        pull = np.einsum("wtoi,wto->iw", slopes, gap) + ((self.known - starts) / self.spread**2).T
+        blocks = [[self.lines.T @ (one[:, None] * self.lines) for one in row] for row in curve]
+        return NormalEquations(np.block(blocks), (pull @ self.lines).ravel())
 
 
 def fitted_encoder(
@@ -115,12 +93,9 @@ def fitted_encoder(
         Simulations run for `burn` and `steps`; the states after `burn` count.
     """
     encoder, spread = _regressed(structure, coef, rough, episodes, burn, steps)
-    unit, lines = np.ones(windows.outputs.shape[1:]), _with_one(windows.starts)
-    theta = encoder.ravel()
-    problem = EncoderProblem(structure, coef, lines, windows, unit, lines @ encoder.T, spread)
-    for _ in range(_REWEIGHTED):
-        theta = _FIT.fit(problem.in_units_left(theta), theta).theta
-    return theta.reshape(rough.shape)
+    lines = _with_one(windows.starts)
+    problem = EncoderProblem(structure, coef, lines, windows, lines @ encoder.T, spread)
+    return _FIT.fit(problem, encoder.ravel()).theta.reshape(rough.shape)
 
 
 def _regressed(

@@ -34,6 +34,8 @@ from koopsieve.identify import Identifier, SpikeSlab
 MAX_ROWS = 200_000  # samples that are learned from at most
 ROWS_PER_COEFFICIENT = 10  # of a model that is judged
 REFIT = "simulated windows"
+MAX_LOSS = 1.5  # times the largest error of a free run, beyond which learning from all data made a model worse
+NOT_LEARNED_AGAIN = "Learned from validation data too, it was worse in a free run; so it learned from the others only."
 _ROUNDING = 1e-9  # relative to the largest coefficient of a row
 _REFIT = QuasiNewton(rounds=2, iterations=30, damping=1e-3)
 
@@ -156,7 +158,11 @@ class HiddenCandidates(Candidates):
         task, phi = self.task, self.dictionary
         parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
         both, found = self._fitted(self.found[chosen], parts)
-        model, everything = both.model(found), self.points[-1].model
+        model, everything, status = both.model(found), self.points[-1].model, ""
+        if simulation_errors(model, task.windows).max() > MAX_LOSS * self.points[chosen].runs.max():
+            both, status = self.learned, NOT_LEARNED_AGAIN
+            found = both.solution(self.start.problem, self.found[chosen].fit.coef, plain_encoder(self.start.space))
+            model = both.model(found)
         statistics = with_validation(learning_statistics(task, phi, ()), task, phi, ())
         every = np.ones(self.found[chosen].free.shape, dtype=bool)
         return Outcome(
@@ -167,6 +173,7 @@ class HiddenCandidates(Candidates):
             statistics=statistics,
             kept=replace(one_step_of_terms(both, found, model), region=statistics.region),
             explain=CoefficientProbabilities(found, model, self.form.explain),
+            status=status,
             candidate_names=coefficient_names(every, *_names(self.learned, self.start.problem)),
         )
 

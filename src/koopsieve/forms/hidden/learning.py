@@ -26,7 +26,6 @@ from koopsieve.sieve.simulation.windows import Episode, Windows, draw_windows
 _SHORT = 20  # steps of the windows that the encoder is fitted to
 _SHORT_WINDOWS = 500
 _BURN_SHARE = 0.2  # of a window, at most, that does not count
-_MARGIN = 0.5  # how far beyond the range of simulations a state may go, in widths of that range, before it is held
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ class HiddenSolution:
     encoder : array, shape (n, 1 + n_x)
         Of a one and the standardised delay line.
     limits : array, shape (2, n)
-        Where states are held: the range of simulations along the data, with a margin.
+        Where states are held.
     """
 
     problem: HiddenProblem
@@ -177,10 +176,7 @@ class HiddenLearning:
         encoder = fitted_encoder(
             small.structure, coef, rough[kept] / unit[:, None], self.episodes, self.short, self.burn, steps
         )
-        run = small.structure.run(coef, small.starts, small.inputs)[:, self.burn :, : small.structure.states]
-        seen = np.clip(np.stack([run.min(axis=(0, 1)), run.max(axis=(0, 1))]), -self.bound, self.bound)
-        reach = _MARGIN * np.ptp(seen, axis=0)
-        return HiddenSolution(small, coef, encoder, np.stack([seen[0] - reach, seen[1] + reach]))
+        return HiddenSolution(small, coef, encoder, self.bound * np.outer([-1.0, 1.0], 1 / unit))
 
     def model(self, found: HiddenSolution) -> HiddenModel:
         """Return the model in the data's own units."""

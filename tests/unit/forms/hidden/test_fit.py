@@ -128,3 +128,15 @@ def test_the_path_ends_where_the_outputs_see_nothing(grown):
     free[0, 1] = free[2, 1] = True  # the output reads the first state, which reads itself
     fit = replace(fit, coef=np.where(free, [[0.5], [0.0], [1e-9]], 0.0))
     assert HiddenSieve().smaller(problem, HiddenPoint(free, fit), 1) is None
+
+
+def test_the_basis_of_the_start_does_not_matter(windows, space):
+    rough = Subspace.of([plant()], EMBEDDING, 1, 1).state_space(2)
+    other = rough.changed(np.array([[1.0, 0.4], [-0.7, 2.0]]))
+    again = Growth().refined(other, windows, BURN)
+    losses = []
+    for one in (space, again):
+        problem = problem_of(one, windows, BURN, 1, bound=1e6)
+        losses.append(problem.loss(with_linear(problem.structure.terms, one.rows)))
+    assert losses[1] == pytest.approx(losses[0], rel=0.02)
+    np.testing.assert_allclose(again.rows, space.rows, atol=0.05)  # up to where the fits settled

@@ -190,3 +190,18 @@ def test_short_records_stay_linear():
 def test_a_dictionary_would_have_no_effect():
     with pytest.raises(KoopsieveError, match="dictionary has no effect in the hidden form"):
         sift(wiener(300), States(), form="hidden")
+
+
+def test_the_order_of_outputs_does_not_matter():
+    first, second = wiener(700), wiener(700, noise=0.01)
+    y = np.hstack([first.states[0], second.states[0] ** 2])
+    u = np.vstack([first.inputs[0], np.zeros((1, 1))])[:700]
+    runs = []
+    for columns in ([0, 1], [1, 0]):
+        names = [("a", "b")[i] for i in columns]
+        data = Trajectories.from_arrays(y[:, columns], u, dt=0.1, state_names=names)
+        runs.append(sifted(data, delays=Embedding(6, 6), path_length=4))
+    straight, turned = runs
+    np.testing.assert_array_equal(turned.path.sizes, straight.path.sizes)
+    for name in ("a", "b"):
+        np.testing.assert_allclose(np.log(turned.errors.nmse[name]), np.log(straight.errors.nmse[name]), atol=0.3)
