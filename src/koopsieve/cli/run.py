@@ -22,8 +22,7 @@ from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExpo
 from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS
 from koopsieve.execution import DaskExecutor, Executor, Progress
 from koopsieve.forms import FORMS
-from koopsieve.io.run import RUN_FILES, write_run
-from koopsieve.io.summary import summarise
+from koopsieve.io.run import RUN_FILES, summarise, write_run
 from koopsieve.report import write_report
 from koopsieve.sieve import GraphSieve, HorizonSieve, Sieve, SimulationSieve
 from koopsieve.sifting.pipeline import sift_with

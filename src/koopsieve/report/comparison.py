@@ -14,7 +14,7 @@ from koopsieve._display import number, per_cent, steps
 from koopsieve._json import json_number, plain, read_json
 from koopsieve._types import KoopsieveError
 from koopsieve._written import written_whole
-from koopsieve.io.summary import summarise
+from koopsieve.io.run import summarise
 from koopsieve.report.render import rendered
 from koopsieve.sifting.judge import LINEAR
 from koopsieve.sifting.result import Sifted

@@ -10,7 +10,7 @@ from koopsieve._json import plain
 from koopsieve._written import encoded, written_whole
 from koopsieve.export.written_equations import equations
 from koopsieve.forms import Model
-from koopsieve.io.summary import summarise
+from koopsieve.io.run import summarise
 from koopsieve.plots.dependencies import dependencies
 from koopsieve.plots.layout import NARROW, WIDTH, lay_out
 from koopsieve.report.content import chains, content

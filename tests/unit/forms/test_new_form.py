@@ -13,7 +13,7 @@ from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.forms import FORMS, Candidates, Form, Linearisation, Outcome, OutputTerms
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import learning_statistics, with_validation
-from koopsieve.io.summary import summarise
+from koopsieve.io.run import summarise
 from koopsieve.report import write_report
 from koopsieve.uncertainty import Calibration
 from tests.runs import duffing_trajectories

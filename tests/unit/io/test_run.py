@@ -8,8 +8,7 @@ import pytest
 
 from koopsieve import KoopmanSieve, Model, Monomials, States
 from koopsieve._json import json_number, plain
-from koopsieve.io.run import write_run
-from koopsieve.io.summary import fit_per_cent, summarise
+from koopsieve.io.run import fit_per_cent, summarise, write_run
 from tests.runs import duffing_result, duffing_trajectories
 
 FIXED = {

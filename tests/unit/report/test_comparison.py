@@ -4,8 +4,7 @@ import re
 import pytest
 
 from koopsieve import KoopsieveError
-from koopsieve.io.run import write_run
-from koopsieve.io.summary import summarise
+from koopsieve.io.run import summarise, write_run
 from koopsieve.report import render_comparison, write_comparison
 from koopsieve.report.comparison import facts, judged_alike, kept_terms, mean_error
 from tests.runs import duffing_result

@@ -13,7 +13,7 @@ import koopsieve
 from koopsieve import Function, GraphSieve, KoopmanSieve, LeastSquares, Monomials, SquaredExponential, States
 from koopsieve._json import plain
 from koopsieve.data import embedded
-from koopsieve.io.summary import summarise
+from koopsieve.io.run import summarise
 from koopsieve.report import render_report, write_report
 from koopsieve.report.content import MAX_MATRIX, chains, content, script_json
 from koopsieve.report.record import MAX_VALUES, amplitude_spectrum, shown_parts

@@ -5,7 +5,7 @@ import pytest
 
 from koopsieve import Constant, Function, GraphSieve, States, Trajectories, sift
 from koopsieve._json import plain
-from koopsieve.io.summary import summarise
+from koopsieve.io.run import summarise
 from koopsieve.report import write_report
 
 

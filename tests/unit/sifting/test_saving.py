@@ -10,7 +10,7 @@ from koopsieve import Function, KoopsieveError, LeastSquares, Model, SieveResult
 from koopsieve._archive import read_arrays, write_archive
 from koopsieve._json import plain
 from koopsieve.forms import LinearModel
-from koopsieve.io.summary import summarise
+from koopsieve.io.run import summarise
 from koopsieve.sifting.result import KIND, VERSION
 from tests.runs import duffing_result, duffing_trajectories
 

@@ -10,7 +10,7 @@ from koopsieve.control import KalmanFilter, noise_of
 from koopsieve.data import Embedding
 from koopsieve.forms.hidden.fit import QuasiNewton
 from koopsieve.forms.hidden.growth import Growth
-from koopsieve.io.summary import summarise
+from koopsieve.io.run import summarise
 from koopsieve.report import write_report
 
 QUICK = HiddenSieve(states=2, length=80, windows=30, burn=10, growth=Growth(higher=QuasiNewton(rounds=3)))
