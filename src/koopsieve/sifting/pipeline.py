@@ -16,6 +16,7 @@ from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.evaluate import diagnose
 from koopsieve.execution import Executor, Progress, Stopwatch
+from koopsieve.execution.progress import part, whole_job
 from koopsieve.forms import Model, Outcome
 from koopsieve.identify import Identifier
 from koopsieve.sieve import Sieve
@@ -27,6 +28,8 @@ from koopsieve.sifting.search import search_all, simplest
 from koopsieve.sifting.settings import AUTO, Data, SiftSettings
 from koopsieve.sifting.split import Parts, divide
 from koopsieve.uncertainty import Coverage, calibrate, coverage
+
+SHARE_OF_PLAN = 0.3  # of the time of a default job, about
 
 
 def sift(
@@ -108,7 +111,8 @@ def sift(
     executor : Executor, optional
         See `compress`.
     progress : bool or Progress
-        Whether to show progress bars, or a function that shows progress otherwise: see `compress`.
+        Whether to show one bar for the whole job with the time left, or a function that shows progress otherwise: see
+        `compress`. Where there is no terminal and no notebook, a line is written to standard error now and then.
 
     Returns
     -------
@@ -145,11 +149,17 @@ def sift(
 
 
 def sift_with(data: Data, settings: SiftSettings) -> SieveResult:
-    """Sift with settings as one value: a line or two per stage."""
+    """Sift with settings as one value, with one bar for the whole job if progress is asked for."""
+    with whole_job(settings.progress) as progress:
+        return _sifted(data, replace(settings, progress=progress))
+
+
+def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
+    """Sift: a line or two per stage."""
     clock = Stopwatch()
     with clock.stage("split"):
         divided = divide(data, settings)
-    with clock.stage("plan"):
+    with clock.stage("plan"), part(settings.shown, SHARE_OF_PLAN):
         plan = plan_searches(divided, settings)
     with clock.stage("search"):
         searches = search_all(plan, divided, settings)

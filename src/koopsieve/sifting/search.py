@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from koopsieve._types import KoopsieveError
 from koopsieve.dictionary import Block
+from koopsieve.execution.progress import part
 from koopsieve.forms import FORMS, Candidates, Form, Outcome, Task
 from koopsieve.forms.path import SievePath
 from koopsieve.sifting.choose import Evidence, choose, chosen_point
@@ -19,6 +20,8 @@ from koopsieve.sifting.plan import SearchJob, SearchPlan
 from koopsieve.sifting.preliminary import FULL, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import Parts
+
+SHARE_OF_SEARCHES = 0.65  # of the time of a default job, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,7 @@ def search_all(plan: SearchPlan, divided: Parts, settings: SiftSettings) -> Sear
     begun = time.perf_counter()
     found: list[SearchResult] = []
     left_out: list[str] = []
+    share = SHARE_OF_SEARCHES / max(sum(len(job.forms) for job in plan.jobs), 1)
     for job in plan.jobs:
         made = None
         for form in job.forms:
@@ -76,7 +80,8 @@ def search_all(plan: SearchPlan, divided: Parts, settings: SiftSettings) -> Sear
                 left_out.append(f"{form.name} form of {job.dictionary!r}")
                 continue
             made = _task(job, plan, divided, settings) if made is None else made
-            found.append(_searched(form, job, *made, settings))
+            with part(settings.shown, share):
+                found.append(_searched(form, job, *made, settings))
             settings.tell(found[-1].summary)
     _check_nothing_chosen_blindly(divided, found, [form for job in plan.jobs for form in job.forms])
     return SearchResults(tuple(found), tuple(left_out))
