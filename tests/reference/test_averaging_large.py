@@ -1,4 +1,4 @@
-"""Averaged inclusion of thirty and more regressors against long Gibbs runs, and the Gibbs sampler against exact sums."""
+"""Averaged inclusion of thirty and more regressors against long Gibbs runs, and the sampler against exact sums."""
 
 import numpy as np
 import pytest
