@@ -40,7 +40,10 @@ def _is_usable(kind, loaded):
         assert loaded.predict(rows, inputs, 2).shape == (2, len(loaded.output_names))
         if loaded.calibration is not None and loaded.calibration.bands is not None:
             assert np.isfinite(loaded.calibration.support.region).all() if loaded.calibration.support else True
-            assert not np.isnan(loaded.predict(rows, inputs, 2, level=0.9).upper).any()
+            found = loaded.predict(rows, inputs, 2, level=0.9)
+            assert not (
+                np.isnan(found.upper) & np.isfinite(found.mean)
+            ).any()  # a model may diverge, bands may not vanish
     elif kind == "dictionary":
         assert loaded(np.zeros((2, len(loaded.signals.state_names)))).shape == (2, loaded.size)
     else:
