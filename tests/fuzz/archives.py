@@ -41,9 +41,7 @@ def _is_usable(kind, loaded):
         if loaded.calibration is not None and loaded.calibration.bands is not None:
             assert np.isfinite(loaded.calibration.support.region).all() if loaded.calibration.support else True
             found = loaded.predict(rows, inputs, 2, level=0.9)
-            assert not (
-                np.isnan(found.upper) & np.isfinite(found.mean)
-            ).any()  # a model may diverge, bands may not vanish
+            assert not (np.isnan(found.upper) & np.isfinite(found.mean)).any()  # the model may diverge, its bands not
     elif kind == "dictionary":
         assert loaded(np.zeros((2, len(loaded.signals.state_names)))).shape == (2, loaded.size)
     else:
