@@ -10,6 +10,7 @@ from koopsieve.control.innovations import Innovations
 from koopsieve.control.kalman import Belief, KalmanFilter
 from koopsieve.control.limits import Limits, Weights
 from koopsieve.control.planner import Plan, PlanStatus
+from koopsieve.control.predictor import Predictor
 from koopsieve.control.programme import QuadraticProgramme
 from koopsieve.uncertainty.noise import Noise, noise_of
 
@@ -25,6 +26,7 @@ __all__ = [
     "Noise",
     "Plan",
     "PlanStatus",
+    "Predictor",
     "QuadraticProgramme",
     "Weights",
     "noise_of",

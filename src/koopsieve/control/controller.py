@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from koopsieve.control.limits import Limits, in_range, of_kind, per_signal, rows
 from koopsieve.control.planner import Plan, Planner, Request
 from koopsieve.control.programme import Cost
 from koopsieve.control.state_estimate import Estimator, Filtered, FromHistory, Situation
+from koopsieve.forms import Model
 from koopsieve.uncertainty.noise import Noise
 
 
@@ -172,18 +173,30 @@ class Controller:
 
     def __post_init__(self) -> None:
         of_kind("The problem of a controller", self.problem, ControlProblem, "model.to_qp(horizon=20)")
+        self.law = self._law()
+        self.reset(self.acting)
+
+    def _law(self) -> ControlLaw:
         model = self.problem.model
         estimator: Estimator = (
             FromHistory(model, self.gain, self.gate)
             if self.noise is None
             else Filtered(KalmanFilter(model, self.noise, self.drift, gate=self.gate))
         )
-        self.law = ControlLaw(self.problem, estimator, self.iterations, self.tolerance, self.time_limit)
-        self.reset(self.acting)
+        return ControlLaw(self.problem, estimator, self.iterations, self.tolerance, self.time_limit)
 
     def reset(self, acting: ArrayLike = 0.0) -> None:
         """Forget everything; `acting` is the input that acts at the next measurement."""
         self.state = self.law.start(acting)
+
+    def follow_model(self, model: Model) -> None:
+        """Go on with another model of the same signals, such as that of a `Predictor`; what is remembered stays."""
+        self.problem = replace(self.problem, model=model)
+        situation = self.state.situation
+        self.law = self._law()
+        if situation is not None:
+            carried = model.start(situation.line[None])[0]
+            self.state = replace(self.state, situation=replace(situation, carried=carried))
 
     @property
     def plan(self) -> Plan:

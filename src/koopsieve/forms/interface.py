@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -171,6 +171,30 @@ class FormInterface(Measured, ABC):
     def step_dictionary(self) -> Dictionary:
         """The dictionary with every term of one step."""
         return self.dictionary
+
+    @property
+    def step_terms(self) -> tuple[str, ...] | None:
+        """Names of the terms whose coefficients one regression finds; None in a form without."""
+        return None
+
+    @property
+    def step_coef(self) -> FloatArray:
+        """Coefficients of `step_terms`, shape (terms, targets); only where there are such terms."""
+        raise NotImplementedError
+
+    def step_row(self, state: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return the values of `step_terms` at one state and input."""
+        point = np.concatenate([state, acting])[None]
+        row: FloatArray = self.step_dictionary.evaluate(point)[0]
+        return row
+
+    def step_targets(self, state: FloatArray) -> FloatArray:
+        """Return what the terms predict, as it is in the state one step later."""
+        raise NotImplementedError
+
+    def with_step_coef(self, coef: FloatArray) -> Self:
+        """Return the model with other coefficients of `step_terms`."""
+        raise NotImplementedError
 
     @property
     def eigenvalues(self) -> ComplexArray:

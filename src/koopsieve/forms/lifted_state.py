@@ -36,6 +36,11 @@ class LiftedStateModel(Model, ABC):
         """The next observables from the terms of `step_dictionary`, shape (terms, L)."""
         return np.concatenate([self.A.T, self.B.T])
 
+    def step_targets(self, state: FloatArray) -> FloatArray:
+        """Return the observables."""
+        found: FloatArray = self.start(state[None])[0]
+        return found
+
     @property
     def eigenvalues(self) -> ComplexArray:
         """Eigenvalues of A, the largest in absolute value first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -169,6 +169,17 @@ class LinearModel(LiftedStateModel):
         """Return φᵀAᵀ + uᵀBᵀ, rows being starts."""
         following: FloatArray = carried @ self.A.T + acting @ self.B.T
         return following
+
+    @property
+    def step_terms(self) -> tuple[str, ...]:
+        """Observables and inputs."""
+        return self.step_dictionary.regressors
+
+    def with_step_coef(self, coef: FloatArray) -> Self:
+        """Return the model with other coefficients; delayed copies stay exact shifts."""
+        structure, L = shifts(self.dictionary), len(self.A)
+        full = shifted_coefficients(coef, L, self.dictionary, structure)
+        return replace(self, A=np.ascontiguousarray(full[:L].T), B=np.ascontiguousarray(full[L:].T))
 
     def step_map(self) -> TermMap:
         """Return Aφ + Bu."""

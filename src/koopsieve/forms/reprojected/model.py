@@ -6,9 +6,9 @@ y[k+1] = coefᵀ·[φ(x[k]), ψ(x[k], u[k])], held inside limits,  x[k+1] = the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -122,6 +122,24 @@ class ReprojectedModel(Model):
             found[part] = self.free_runs(states[part], windows[: len(states)][part])[:, np.array(wanted) - 1]
         for place, h in enumerate(wanted):
             yield h, found[: len(following) + 1 - h, place]
+
+    @property
+    def step_terms(self) -> tuple[str, ...]:
+        """Observables and input terms."""
+        return self.dictionary.regressors
+
+    @property
+    def step_coef(self) -> FloatArray:
+        """The coefficients."""
+        return self.coef
+
+    def step_targets(self, state: FloatArray) -> FloatArray:
+        """Return the outputs."""
+        return state[: len(self.output_names)]
+
+    def with_step_coef(self, coef: FloatArray) -> Self:
+        """Return the model with other coefficients."""
+        return replace(self, coef=coef)
 
     def read(self, carried: FloatArray) -> FloatArray:
         """Return the outputs, which are the first columns of the state."""

@@ -1,0 +1,205 @@
+"""A model that runs beside a plant, one sample at a time: predictions, a test of the model, and a model kept current.
+
+Comes in: measured samples. Goes out: predictions from the newest one, and, with `adapt`, the model refitted by
+recursive least squares that forgets only in the directions in which the new samples say something (D91).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, KoopsieveError, whole_number
+from koopsieve.control.innovations import Innovations
+from koopsieve.control.limits import in_range, per_signal
+from koopsieve.control.prediction import simulated
+from koopsieve.control.state_estimate import FromHistory, Situation
+from koopsieve.forms import Model
+from koopsieve.forms.histories import as_rows, checked_horizon, finite_array, measured_state
+
+MIN_MEMORY = 10  # samples; with fewer the coefficients follow the noise
+
+
+@dataclass(frozen=True, eq=False)
+class Adaptation:
+    """Coefficients that follow the samples; pure: every update returns the next.
+
+    Parameters
+    ----------
+    model : Model
+        With the coefficients found so far.
+    covariance : array, shape (terms, terms)
+        Of the coefficients, in units of the noise.
+    memory : int
+        Samples that are remembered.
+    """
+
+    model: Model
+    covariance: FloatArray
+    memory: int
+
+    @classmethod
+    def of(cls, model: Model, memory: int) -> Adaptation:
+        """Begin at the model's own coefficients, known as well as `memory` samples of its data would tell them.
+
+        Raises
+        ------
+        KoopsieveError
+            If the form has no coefficients that a regression finds, or the model does not know its data.
+        """
+        whole_number("adapt, the samples to remember,", memory, MIN_MEMORY)
+        support = None if model.calibration is None else model.calibration.support
+        terms = model.step_terms
+        if terms is None or support is None or model.noise is None or set(support.regressors) != set(terms):
+            raise KoopsieveError(
+                f"A {model.form} model cannot be refitted sample by sample, or does not know the data that it was "
+                'learned from. Use a model from sift(…, form="reprojected") or form="linear".'
+            )
+        W = support.whitening[[support.regressors.index(name) for name in terms]]
+        return cls(model, (W.shape[1] / memory) * W @ W.T, memory)
+
+    def following(self, state: FloatArray, acting: FloatArray, following: FloatArray) -> Adaptation:
+        """Return the coefficients after one sample: a state, the input that acted, and the state after it."""
+        row, target = self.model.step_row(state, acting), self.model.step_targets(following)
+        direction = self.covariance @ row
+        leverage = float(row @ direction)
+        if not 0.0 < leverage < np.inf:
+            return self
+        error = target - row @ self.model.step_coef
+        coef = self.model.step_coef + np.outer(direction / (1 + leverage), error)
+        kept = 1 - 1 / self.memory
+        told = kept - (1 - kept) / leverage  # negative where the samples of late said little in this direction
+        covariance = self.covariance - np.outer(direction, direction) * (told / (1 + told * leverage))
+        return Adaptation(self.model.with_step_coef(coef), covariance, self.memory)
+
+
+@dataclass(eq=False)
+class Predictor:
+    """A model beside a plant. This object changes with every sample.
+
+    Parameters
+    ----------
+    model : Model
+        As it is now; with `adapt` it changes.
+    adapt : int, optional
+        Refit the coefficients at every sample, remembering about so many; left out, the model stays as it is.
+    dead_zone : float
+        Innovations of fewer standard deviations change nothing: they are noise.
+    gate : float
+        Standard deviations beyond which a sample is a spike and not used, up to two in a row.
+    gain : float
+        Share of the newest one-step error that goes into a constant disturbance of the predictions.
+
+    Examples
+    --------
+    >>> import koopsieve as ks
+    >>> rng = np.random.default_rng(0)
+    >>> u, y = rng.normal(size=400), [0.0]
+    >>> for v in u[:-1]:
+    ...     y.append(0.8 * y[-1] + v)
+    >>> data = ks.Trajectories.from_arrays(np.array(y) + 0.01 * rng.normal(size=400), u)
+    >>> model = ks.sift(data, ks.States() + ks.Constant(), form="linear", horizons=[1, 5]).model
+    >>> predictor = ks.control.Predictor(model)
+    >>> for sample, acted in zip(y[1:20], u[:19]):
+    ...     innovations = predictor.update(sample, acted)
+    >>> predictor.ahead(u[19:22], 3).shape, innovations.consistent
+    ((3, 1), True)
+    """
+
+    model: Model
+    adapt: int | None = None
+    dead_zone: float = 1.0
+    gate: float = 5.0
+    gain: float = 0.0
+    _rows: list[FloatArray] = field(init=False, repr=False)
+    _acted: list[FloatArray] = field(init=False, repr=False)
+    _now: Situation | None = field(init=False, repr=False)
+    _adaptation: Adaptation | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        in_range("dead_zone, in standard deviations,", self.dead_zone, 0.0, np.inf)
+        _ = self._estimator  # checks gate and gain
+        self._adaptation = None if self.adapt is None else Adaptation.of(self.model, self.adapt)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the samples, not what was learned from them."""
+        self._rows, self._acted, self._now = [], [], None
+
+    @property
+    def innovations(self) -> Innovations:
+        """What the last sample said that the prediction did not, and a test of the model."""
+        return Innovations.none(len(self.model.signals.outputs)) if self._now is None else self._now.innovations
+
+    def update(self, measured: ArrayLike, acted: ArrayLike | None = None) -> Innovations:
+        """Take one sample.
+
+        Parameters
+        ----------
+        measured : array, shape (n_outputs,)
+            NaN where one is missing; not among the first `model.history` samples.
+        acted : array, shape (l,), optional
+            The input that acted since the sample before; not needed at the first one, and in a model without inputs.
+
+        Returns
+        -------
+        Innovations
+        """
+        signals, known = self.model.signals, self._now is not None
+        y = per_signal("measured", measured, signals.outputs, missing=known)
+        needed = bool(signals.inputs) and bool(self._rows)
+        given = np.full(len(signals.inputs), np.nan if needed else 0.0) if acted is None else acted
+        u = per_signal("acted", given, signals.inputs)
+        if self._now is None:
+            self._begin(y, u)
+        else:
+            before, self._now = self._now, self._estimator.update(self._now, u, y)
+            self._learn(before, u)
+        return self.innovations
+
+    def ahead(self, inputs: ArrayLike | None = None, horizon: int = 1) -> FloatArray:
+        """Predict the outputs 1, …, `horizon` steps after the newest sample, shape (horizon, n_outputs).
+
+        Parameters
+        ----------
+        inputs : array, shape (horizon, l), optional
+            The inputs that act in these steps; may be left out if the model has none.
+        horizon : int
+        """
+        steps, width = checked_horizon(horizon), len(self.model.signals.inputs)
+        if self._now is None:
+            raise KoopsieveError(f"A prediction needs {self.model.history} samples first. Got {len(self._rows)}.")
+        given = np.zeros((steps, 0)) if inputs is None else as_rows(finite_array("inputs", inputs), width)
+        if given.shape != (steps, width):
+            raise KoopsieveError(
+                f"inputs must hold those of every step. Expected ({steps}, {width}), got {given.shape}."
+            )
+        path = simulated(self.model, self._now.carried, self._now.disturbance, given[None])[0]
+        return self.model.read(path[1:])
+
+    @property
+    def _estimator(self) -> FromHistory:
+        return FromHistory(self.model, self.gain, self.gate)
+
+    def _begin(self, y: FloatArray, u: FloatArray) -> None:
+        """Collect the first rows until there are enough for a state."""
+        self._acted = [*self._acted, u] if self._rows else []
+        self._rows = [*self._rows, y]
+        if len(self._rows) >= self.model.history:
+            signals, n = self.model.signals, len(self._rows)
+            unused = np.zeros((signals.embedding.ahead, len(signals.inputs)))
+            past = np.vstack([unused, *self._acted]) if n > 1 else unused
+            self._now = self._estimator.start(measured_state(signals, np.array(self._rows), past))
+
+    def _learn(self, before: Situation, acted: FloatArray) -> None:
+        """Refit with the newest sample, if it is whole and says more than noise."""
+        now = self.innovations
+        if self._adaptation is None or self._now is None or not now.taken.all():
+            return
+        if (np.abs(now.values) <= self.dead_zone * now.deviation).all():
+            return
+        self._adaptation = self._adaptation.following(before.line, acted, self._now.line)
+        self.model = self._adaptation.model
+        self._now = replace(self._now, carried=self.model.start(self._now.line[None])[0])

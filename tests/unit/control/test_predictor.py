@@ -1,0 +1,139 @@
+"""A model beside a plant: one sample at a time, tested, and refitted where the plant changed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from koopsieve import LeastSquares, LinearModel, calibrate, compress
+from koopsieve._types import KoopsieveError
+from koopsieve.control import Predictor
+from koopsieve.control.predictor import Adaptation
+from koopsieve.data import Embedding
+from koopsieve.dictionary import Constant, Inputs, States
+from koopsieve.forms import ReprojectedModel
+from tests.unit.export.models import EMBEDDINGS, FORMS, names_of, pendulum_model
+from tests.unit.export.plant import plant_model, plant_step, record
+
+NOISE = 0.02
+
+
+def known_model(form):
+    """The plant's model in a form, with support and noise."""
+    data, held = record(600, noise=NOISE), record(600, seed=8, noise=NOISE)
+    if form == "linear":
+        phi = (States() + Constant()).fit(data)
+        statistics = compress(data, phi)
+        model = LinearModel.from_estimate(LeastSquares().identify(statistics), phi)
+    else:
+        phi = (States() + Constant() + Inputs() + Inputs() * States()).fit(data)
+        statistics = compress(data, phi)
+        found = LeastSquares().identify(statistics)
+        points = np.concatenate(list(data.acted_blocks()))
+        outputs = [found.targets.index(name) for name in ("level", "next")]
+        model = ReprojectedModel(found.coef[:, outputs], phi, np.stack([points.min(axis=0), points.max(axis=0)]))
+    return calibrate(model, held, horizon=5, statistics=statistics)
+
+
+def watched(predictor, samples, bend=0.3, push=0.0, seed=3, noise=NOISE, spoil=lambda k, y: y):
+    rng, x = np.random.default_rng(seed), np.array([0.1, 0.3])
+    for k in range(samples):
+        u = rng.uniform(-1, 1, size=1)
+        x = plant_step(x, u, push, bend)
+        predictor.update(spoil(k, x + noise * rng.normal(size=2)), u)
+    return predictor
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=names_of)
+def test_predictions_are_those_of_the_whole_record(form, embedding):
+    model, rng = pendulum_model(form, embedding), np.random.default_rng(0)
+    y, u = 0.3 * rng.normal(size=(9, 2)), 0.3 * rng.normal(size=(9 + 4 + 1, 2))
+    predictor, ahead = Predictor(model), embedding.ahead
+    for k in range(9):
+        if k < model.history - 1:
+            with pytest.raises(KoopsieveError, match=f"needs {model.history} samples first. Got {k}"):
+                predictor.ahead(u[:1], 1)
+        predictor.update(y[k], u[k - 1 + ahead] if k else None)
+    found = predictor.ahead(u[8 + ahead : 12 + ahead], 4)
+    np.testing.assert_allclose(found, model.predict(y, u[: 12 + ahead], 4), rtol=1e-10)
+
+
+@pytest.mark.parametrize("form", ["linear", "reprojected"])
+def test_a_plant_that_changed_is_followed(form):
+    """In the linear form a constant push is added; in the other the valve gains more with the level."""
+    model, change = known_model(form), {"push": 0.4} if form == "linear" else {"bend": 0.8}
+    fixed, adapted = (watched(Predictor(model, adapt=adapt), 500, **change) for adapt in (None, 80))
+    assert fixed.model is model
+    assert not fixed.innovations.consistent
+    assert adapted.innovations.consistent
+    if form == "reprojected":
+        errors = [np.sqrt(np.mean(ahead_errors(one.model, bend=0.8) ** 2)) for one in (fixed, adapted)]
+        assert errors[1] < 0.35 * errors[0]
+
+
+def ahead_errors(model, bend):
+    data = record(300, seed=11, bend=bend)
+    return np.concatenate([y[:, 0] for y in model.rollout(data, 1)]) - data.states[0][1:]
+
+
+@pytest.mark.parametrize("form", ["linear", "reprojected"])
+def test_a_model_that_is_right_stays(form):
+    model = known_model(form)
+    kept = watched(Predictor(model, adapt=200, dead_zone=3.0), 1000).model
+    before, after = (np.sqrt(np.mean(ahead_errors(one, bend=0.3) ** 2)) for one in (model, kept))
+    assert after < before + 0.3 * NOISE
+
+
+def test_without_excitation_nothing_is_forgotten():
+    """At rest all rows are alike: only that direction is learned anew, and no covariance grows without bound."""
+    model = known_model("reprojected")
+    adaptation = Adaptation.of(model, 30)
+    state, first = np.array([0.0, 1 / 3]), np.trace(adaptation.covariance)
+    for _ in range(5000):
+        adaptation = adaptation.following(state, np.zeros(1), plant_step(state, [0.0]))
+    assert np.trace(adaptation.covariance) < 3 * first
+    assert np.linalg.eigvalsh(adaptation.covariance).min() > -1e-12
+    moved = adaptation.model.step_row(np.array([0.5, 0.1]), np.ones(1)) @ (adaptation.model.coef - model.coef)
+    assert np.abs(moved).max() < 0.1
+
+
+def test_recursion_is_the_regression_of_all_rows():
+    """Remembering nearly everything, the coefficients are those of least squares with the prior as further rows."""
+    model, rng = known_model("reprojected"), np.random.default_rng(0)
+    adaptation = Adaptation.of(model, 10**9)
+    adaptation = replace(adaptation, covariance=1e-3 * np.eye(len(model.coef)))
+    information = np.linalg.inv(adaptation.covariance)
+    moment, coef = information @ model.coef, model.coef
+    for _ in range(40):
+        x, u = rng.normal(size=2), rng.normal(size=1)
+        adaptation = adaptation.following(x, u, plant_step(x, u, bend=0.9))
+        row = model.step_row(x, u)
+        information, moment = information + np.outer(row, row), moment + np.outer(row, plant_step(x, u, bend=0.9))
+    np.testing.assert_allclose(adaptation.model.coef, np.linalg.solve(information, moment), rtol=1e-5, atol=1e-7)
+    assert np.abs(adaptation.model.coef - coef).max() > 1e-3
+
+
+def test_missing_samples_and_spikes_teach_nothing():
+    model = known_model("reprojected")
+    spoil = lambda k, y: np.array([np.nan, y[1]]) if k % 2 else y + 100.0 * (k == 20)  # noqa: E731
+    predictor = watched(Predictor(model, adapt=50, dead_zone=4.9), 60, spoil=spoil)
+    np.testing.assert_allclose(predictor.model.coef, model.coef, atol=0.05)
+    assert np.isfinite(predictor.ahead([[0.1], [0.2]], 2)).all()
+
+
+def test_what_cannot_be_is_said():
+    with pytest.raises(KoopsieveError, match="does not know the data that it was learned from"):
+        Predictor(plant_model("reprojected"), adapt=100)
+    with pytest.raises(KoopsieveError, match="adapt, the samples to remember, must be a whole number, 10 or more"):
+        Predictor(known_model("linear"), adapt=3)
+    predictor = Predictor(plant_model("linear", Embedding(1, 0)))
+    predictor.update([0.1, 0.2])
+    with pytest.raises(KoopsieveError, match="acted must be finite"):
+        predictor.update([0.1, 0.2])
+    predictor.update([0.1, 0.2], [0.0])
+    with pytest.raises(KoopsieveError, match=r"inputs must hold those of every step. Expected \(3, 1\), got \(2, 1\)"):
+        predictor.ahead([[0.0], [0.0]], 3)
+    predictor.reset()
+    with pytest.raises(KoopsieveError, match="needs 2 samples first"):
+        predictor.ahead([[0.0]], 1)
