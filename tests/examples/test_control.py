@@ -14,6 +14,17 @@ SHORT = {
 
 
 @pytest.mark.filterwarnings("ignore::koopsieve.KoopsieveWarning")
+def test_a_model_that_is_kept_current_controls_better(tmp_path):
+    figure = tmp_path / "current.png"
+    runs = runpy.run_path(str(FOLDER / "keep_current.py"))["main"](steps=400, samples=800, figure=figure)
+    (*_, fixed, _), (*_, current, predictor) = runs.values()
+    assert current < 0.9 * fixed
+    gains = dict(zip(predictor.model.dictionary.regressors, predictor.model.coef[:, 0], strict=True))
+    assert gains["volt^2"] == pytest.approx(0.075, rel=0.1)
+    assert figure.stat().st_size > 20_000
+
+
+@pytest.mark.filterwarnings("ignore::koopsieve.KoopsieveWarning")
 @pytest.mark.parametrize("name", SHORT)
 def test_lifting_pays(name, capsys, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)  # as if the script had been started

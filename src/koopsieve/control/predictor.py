@@ -1,7 +1,7 @@
 """A model that runs beside a plant, one sample at a time: predictions, a test of the model, and a model kept current.
 
 Comes in: measured samples. Goes out: predictions from the newest one, and, with `adapt`, the model refitted by
-recursive least squares that forgets only in the directions in which the new samples say something (D91).
+recursive least squares that forgets no more than new samples can replace (D91).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from koopsieve.control.state_estimate import FromHistory, Situation
 from koopsieve.forms import Model
 from koopsieve.forms.histories import as_rows, checked_horizon, finite_array, measured_state
 
+LEAST_INFORMATION = 0.05  # of what `memory` samples of the model's own data hold, which is never forgotten
 MIN_MEMORY = 10  # samples; with fewer the coefficients follow the noise
 
 
@@ -30,14 +31,17 @@ class Adaptation:
     ----------
     model : Model
         With the coefficients found so far.
-    covariance : array, shape (terms, terms)
-        Of the coefficients, in units of the noise.
+    whitening : array, shape (terms, r)
+        Directions in which the coefficients may move: those that the data of the model excited.
+    information : array, shape (r, r)
+        What is known of these directions, in units of the noise.
     memory : int
         Samples that are remembered.
     """
 
     model: Model
-    covariance: FloatArray
+    whitening: FloatArray
+    information: FloatArray
     memory: int
 
     @classmethod
@@ -58,21 +62,19 @@ class Adaptation:
                 'learned from. Use a model from sift(…, form="reprojected") or form="linear".'
             )
         W = support.whitening[[support.regressors.index(name) for name in terms]]
-        return cls(model, (W.shape[1] / memory) * W @ W.T, memory)
+        return cls(model, W, memory / W.shape[1] * np.eye(W.shape[1]), memory)
 
     def following(self, state: FloatArray, acting: FloatArray, following: FloatArray) -> Adaptation:
         """Return the coefficients after one sample: a state, the input that acted, and the state after it."""
         row, target = self.model.step_row(state, acting), self.model.step_targets(following)
-        direction = self.covariance @ row
-        leverage = float(row @ direction)
-        if not 0.0 < leverage < np.inf:
+        white, lost = row @ self.whitening, 1 / self.memory
+        if not np.isfinite(white).all():
             return self
-        error = target - row @ self.model.step_coef
-        coef = self.model.step_coef + np.outer(direction / (1 + leverage), error)
-        kept = 1 - 1 / self.memory
-        told = kept - (1 - kept) / leverage  # negative where the samples of late said little in this direction
-        covariance = self.covariance - np.outer(direction, direction) * (told / (1 + told * leverage))
-        return Adaptation(self.model.with_step_coef(coef), covariance, self.memory)
+        least = LEAST_INFORMATION * self.memory / len(white) * np.eye(len(white))
+        information = (1 - lost) * self.information + lost * least + np.outer(white, white)
+        change = self.whitening @ np.linalg.solve(information, white)
+        coef = self.model.step_coef + np.outer(change, target - row @ self.model.step_coef)
+        return replace(self, model=self.model.with_step_coef(coef), information=information)
 
 
 @dataclass(eq=False)
