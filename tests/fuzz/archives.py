@@ -11,7 +11,7 @@ from koopsieve import Dictionary, Trajectories, compress, embed_delays
 from koopsieve.forms import Model
 from koopsieve.regression import RegressionStatistics
 from koopsieve.uncertainty import calibrate
-from tests.fuzz.models import RECIPE, model
+from tests.fuzz.models import FORMS, RECIPE, model
 from tests.fuzz.values import ODD, pick, record
 
 PLAIN = [one for one in ODD if isinstance(one, float | str | list | dict | None) or type(one) is bool]
@@ -21,7 +21,7 @@ LOAD = {"dictionary": Dictionary.load, "statistics": RegressionStatistics.load, 
 
 def case(rng, folder):
     kind = pick(rng, tuple(LOAD))
-    form = pick(rng, ("linear", "bilinear", "reprojected"))
+    form = pick(rng, FORMS)
     path = folder / "file.npz"
     content = _file(kind, form)
     path.write_bytes(_bytes_changed(rng, content) if rng.random() < 0.4 else _meaning_changed(rng, content))
@@ -68,11 +68,11 @@ def _file(kind, form):
 
 
 def _calibrated(form):
-    """Return a model with bands and, but for the bilinear one, with the support of its data and a certificate."""
+    """Return a model with bands and, where its own dictionary suffices, with the support of its data."""
     found = model(form, 1)
     x, u = record(np.random.default_rng(6), rows=150, columns=2, inputs=1)
     data = embed_delays(Trajectories.from_arrays(x, u, dt=0.1), 1, 1)
-    known = None if form == "bilinear" else compress(data, found.dictionary)
+    known = None if form in ("bilinear", "hidden") else compress(data, found.dictionary)
     return calibrate(found, data, 3, statistics=known)
 
 

@@ -12,7 +12,7 @@ from koopsieve.dictionary import Dictionary
 from koopsieve.export.c import c_files
 from koopsieve.export.written_equations import equations_in_latex
 from koopsieve.forms import Model
-from tests.fuzz.models import model
+from tests.fuzz.models import FORMS, model
 from tests.fuzz.values import NAMES, pick
 
 REFUSED = ("\n", "\r", "\u2028", "\x85", "\0", "\x1b[2J", "\ud800")
@@ -23,7 +23,7 @@ EXPORTS = ("c", "m", "mat", "sympy", "text", "latex", "html", "casadi", "csv", "
 
 
 def case(rng, folder):
-    form, delays = pick(rng, ("linear", "bilinear", "reprojected")), int(rng.integers(2))
+    form, delays = pick(rng, FORMS), int(rng.integers(2))
     names = tuple(dict.fromkeys(_name(rng) for _ in range(9)))[:3]
     found = _named(model(form, delays), names)
     assert not any(letter in name for name in names for letter in REFUSED), "a control character was taken for a name"

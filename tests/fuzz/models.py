@@ -7,7 +7,9 @@ import numpy as np
 from koopsieve import Constant, Inputs, Monomials, SquaredExponential, States, Trajectories, embed_delays
 from tests.fuzz.values import ODD, pick, record, with_accident
 from tests.reference.pendulum import least_squares_model
+from tests.unit.export.models import hidden_model
 
+FORMS = ("linear", "bilinear", "reprojected", "hidden")
 RECIPE = States() + Constant() + Monomials() + SquaredExponential(centers=3) + Inputs()
 REFUSED = ("nan", "inf", "mask", "complex", "text", "ragged", "no rows", "no columns")
 
@@ -17,12 +19,14 @@ def model(form, delays):
     """Return a small model with two outputs and one input."""
     x, u = record(np.random.default_rng(5), rows=150, columns=2, inputs=1)
     data = embed_delays(Trajectories.from_arrays(x, u, dt=0.1), delays, delays)
+    if form == "hidden":
+        return hidden_model((States() + Constant()).fit(data), inputs=1)
     blocks = RECIPE if form == "reprojected" else States() + Constant() + Monomials() + SquaredExponential(centers=3)
     return least_squares_model(data, blocks, form=form)
 
 
 def case(rng, folder):
-    found = model(pick(rng, ("linear", "bilinear", "reprojected")), int(rng.integers(3)))
+    found = model(pick(rng, FORMS), int(rng.integers(3)))
     steps = int(rng.integers(1, 5))
     x, u = record(rng, rows=found.history + 3 + steps, columns=2, inputs=1)
     history, accident = with_accident(rng, x[: found.history])
