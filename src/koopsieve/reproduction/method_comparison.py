@@ -29,7 +29,7 @@ from koopsieve.sieve.algorithm_2 import Reduction, reduce
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SIEVE, FLAT_SIEVE = "IV", "IV*"
+SIEVE = "IV"  # the method that reduces the dictionary
 Errors = Mapping[str, FloatArray]
 
 

@@ -16,16 +16,25 @@ def noise_study_tables(summary: Summary) -> list[StudyTable]:
     return [_sizes(summary, about), _one_step(summary, about), _horizons(summary, about), _conditioning(summary, about)]
 
 
+_STATISTICS = {"": "", "_ci95": "± 95 %", "_median": "median"}  # of a mean over runs, and their headings
+
+
 def _sizes(summary: Summary, about: str) -> StudyTable:
     rows = [
-        (snr, *(summary[key][t][i] for t in summary["reduced_size"] for key in ("reduced_size", "reduced_size_ci95")))
+        (
+            snr,
+            *(summary["reduced_size" + key][t][i] for t in summary["reduced_size"] for key in _STATISTICS),
+            summary["unsettled_targets"][i],
+            summary["diverged_targets"][i],
+        )
         for i, snr in enumerate(summary["snr_db"])
     ]
-    columns = [text for t in summary["reduced_size"] for text in (f"size at ε = {t}", "± 95 %")]
+    columns = [head or f"size at ε = {t}" for t in summary["reduced_size"] for head in _STATISTICS.values()]
     paper = summary["paper"]
     smallest = f"; paper: as few as {paper['smallest_size']}" if "smallest_size" in paper else ""
     caption = f"{about}: observables kept of {summary['full_size']} (paper: {paper['full_size']}{smallest})"
-    return StudyTable("reduced_size", caption, ("SNR (dB)", *columns), tuple(rows))
+    header = ("SNR (dB)", *columns, "targets not settled", "targets diverged")
+    return StudyTable("reduced_size", caption, header, tuple(rows))
 
 
 def _one_step(summary: Summary, about: str) -> StudyTable:
@@ -34,19 +43,15 @@ def _one_step(summary: Summary, about: str) -> StudyTable:
             snr,
             size,
             method,
-            *(
-                summary[key][size][method][part][i]
-                for part in ("train", "test")
-                for key in ("one_step", "one_step_ci95")
-            ),
+            *(summary["one_step" + key][size][method][part][i] for part in ("train", "test") for key in _STATISTICS),
         )
         for i, snr in enumerate(summary["snr_db"])
         for size in (FULL, REDUCED)
         for method in summary["one_step"][size]
     ]
-    header = ("SNR (dB)", "dictionary", "method", "train NMSE", "± 95 %", "test NMSE", "± 95 %")
+    columns = [head or f"{part} NMSE" for part in ("train", "test") for head in _STATISTICS.values()]
     caption = f"{about}: one-step NMSE of {summary['state']} (the paper shows curves, no numbers)"
-    return StudyTable("one_step", caption, header, tuple(rows))
+    return StudyTable("one_step", caption, ("SNR (dB)", "dictionary", "method", *columns), tuple(rows))
 
 
 def _horizons(summary: Summary, about: str) -> StudyTable:
@@ -72,23 +77,19 @@ def _horizons(summary: Summary, about: str) -> StudyTable:
     return StudyTable("long_term", caption, ("dictionary", "method", *columns), tuple(rows))
 
 
+_KAPPAS = {"condition_number": "κ(Aᵀ)", "coef_condition_number": "κ(K̂)"}
+
+
 def _conditioning(summary: Summary, about: str) -> StudyTable:
     rows = [
-        (
-            snr,
-            method,
-            *(
-                summary[key][size][method][i]
-                for size in (FULL, REDUCED)
-                for key in ("condition_number", "condition_number_median")
-            ),
-        )
+        (snr, size, method, *(summary[key + kind][size][method][i] for key in _KAPPAS for kind in ("", "_median")))
         for i, snr in enumerate(summary["snr_db"])
-        for method in summary["condition_number"][FULL]
+        for size in (FULL, REDUCED)
+        for method in summary["condition_number"][size]
     ]
-    header = ("SNR (dB)", "method", "full, mean", "full, median", "reduced, mean", "reduced, median")
-    caption = f"{about}: condition number of Aᵀ (the paper shows curves, no numbers)"
-    return StudyTable("condition_number", caption, header, tuple(rows))
+    columns = [text for name in _KAPPAS.values() for text in (name, "median")]
+    caption = f"{about}: condition numbers (the paper shows curves, no numbers)"
+    return StudyTable("condition_number", caption, ("SNR (dB)", "dictionary", "method", *columns), tuple(rows))
 
 
 def source_in_title(source: str) -> str:
@@ -107,7 +108,8 @@ def circuit_tables(summary: Summary) -> list[StudyTable]:
     about = f"{summary['title']} – {source_in_title(summary['source'])}"
     paper = summary["paper"]
     kept = f"{summary['full_size']} observables reduced to {summary['reduced_size']} (paper: {paper['reduced_size']})"
-    return [_circuit_one_step(summary, about, kept), _circuit_horizons(summary, about), _circuit_kappa(summary, about)]
+    tables = [_circuit_one_step(summary, about, kept), _circuit_horizons(summary, about)]
+    return [*tables, _circuit_kappa(summary, about), *_readings(summary, about)]
 
 
 def _circuit_one_step(summary: Summary, about: str, kept: str) -> StudyTable:
@@ -130,9 +132,24 @@ def _circuit_horizons(summary: Summary, about: str) -> StudyTable:
 
 
 def _circuit_kappa(summary: Summary, about: str) -> StudyTable:
-    rows = [(size, method, ours, paper) for size, method, ours, paper in _models(summary, "condition_number")]
-    header = ("dictionary", "method", "κ", "paper")
-    return StudyTable("condition_number", f"{about}: condition number of Aᵀ", header, tuple(rows))
+    whole = summary["coef_condition_number"]
+    rows = [
+        (size, method, ours, whole[size][method], paper)
+        for size, method, ours, paper in _models(summary, "condition_number")
+    ]
+    header = ("dictionary", "method", *_KAPPAS.values(), "paper")
+    return StudyTable("condition_number", f"{about}: condition numbers", header, tuple(rows))
+
+
+def _readings(summary: Summary, about: str) -> list[StudyTable]:
+    """Return what the readings of Algorithm 1 keep at several dampings, if they were tried."""
+    rows = [
+        (name, damping, found["kept"], found["settled"])
+        for name, each in summary["readings"].items()
+        for damping, found in each.items()
+    ]
+    header = ("reading", "damping", "observables kept", "targets settled")
+    return [StudyTable("readings", f"{about}: readings of Algorithm 1", header, tuple(rows))] if rows else []
 
 
 def _models(summary: Summary, key: str) -> list[tuple[str, str, Any, Any]]:

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from benchmarks.sensitivity import circuit_variants, noise_table, noise_variants
 from koopsieve._json import json_number, plain, read_json, write_json
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.execution import silent
 from koopsieve.identify import SpikeSlab
 from koopsieve.reproduction.runs import identifiers, observables, run_seed, simulate
-from koopsieve.reproduction.sensitivity import circuit_variants, noise_table, noise_variants
 from koopsieve.reproduction.study_settings import circuit_study, noise_study, paper_numbers
 from koopsieve.reproduction.study_summary import average
 from tests.studies import shortened

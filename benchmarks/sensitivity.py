@@ -1,4 +1,4 @@
-"""Sensitivity of the answers to choices the paper is silent about: `python -m koopsieve.reproduction.sensitivity`.
+"""Sensitivity of the answers to choices the paper is silent about: `python -m benchmarks.sensitivity OUT`.
 
 Each variant changes one such choice, or one of ours. It is run as the quick study, through the same resumable engine;
 one table per system.
