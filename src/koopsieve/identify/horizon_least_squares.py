@@ -22,7 +22,6 @@ from koopsieve.identify.linalg.eigenvalues import clip_eigenvalues
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, required_multistep
 
 STORED_STEPS = 10  # past steps from which the quasi-Newton method learns the curvature
-SETTLED_FALL = 1e-4  # fall of the loss in one step below which it has settled; the least error stands for one
 STOPPED_AT_LIMIT = 1  # how scipy's L-BFGS-B says that it ran out of iterations
 
 
@@ -43,14 +42,19 @@ class HorizonLeastSquares:
         Targets at horizon h weigh in proportion to h to this power.
     max_sweeps : int
         Quasi-Newton iterations at most. Stopping early only means to stay closer to the one-step solution.
+    tolerance : float
+        Fall of the loss in one step below which it has settled, as a share of the least squared error.
     """
 
     tie: float = 10.0
     emphasis: float = 0.5
     max_sweeps: int = 100
+    tolerance: float = 2e-9
 
     def __post_init__(self) -> None:
-        check_fields(self, numbers=("tie", "emphasis"), wholes=("max_sweeps",))
+        check_fields(self, numbers=("tie", "emphasis", "tolerance"), wholes=("max_sweeps",))
+        if not self.tolerance >= 0:
+            raise KoopsieveError(f"tolerance must not be negative. Got {self.tolerance}.")
         if not (self.tie >= 0 and np.isfinite(self.tie) and np.isfinite(self.emphasis) and self.max_sweeps >= 0):
             raise KoopsieveError(
                 "tie and max_sweeps must not be negative, and all must be finite. Got "
@@ -71,7 +75,7 @@ class HorizonLeastSquares:
         frame = whitening(statistics)
         one_step = frame.inward(LeastSquares().identify(statistics).coef)
         loss = HorizonLoss.of(multistep, frame, outputs, one_step, self.tie, self.emphasis)
-        options = {"maxiter": self.max_sweeps, "maxcor": STORED_STEPS, "ftol": SETTLED_FALL}
+        options = {"maxiter": self.max_sweeps, "maxcor": STORED_STEPS, "ftol": self.tolerance}
         with np.errstate(all="ignore"), one_blas_thread():
             end = minimize(loss, _bounded(one_step).ravel(), jac=True, method="L-BFGS-B", options=options)
         coef = frame.outward(end.x.reshape(one_step.shape))

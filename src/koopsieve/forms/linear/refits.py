@@ -16,6 +16,7 @@ from koopsieve.forms.path import PathPoint
 from koopsieve.identify import HorizonLeastSquares, Identifier, LeastSquares
 from koopsieve.regression import RegressionStatistics
 
+ROUGH = 1e-4  # of the least squared error: a step of the refit that gains less is not worth its time
 LONG_RUN = 1000  # steps that a model must predict without overflow
 _STABILITY_PRICE = 0.02  # mean logarithm of the error that stability may cost
 
@@ -105,4 +106,4 @@ def _overflows(radius: float) -> bool:
 
 def default_refits() -> dict[str, Identifier]:
     """Return least squares one step ahead, and over the horizons."""
-    return {"least squares": LeastSquares(), "least squares over horizons": HorizonLeastSquares()}
+    return {"least squares": LeastSquares(), "least squares over horizons": HorizonLeastSquares(tolerance=ROUGH)}
