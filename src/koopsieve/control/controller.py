@@ -151,8 +151,8 @@ class Controller:
     drift : float
         With `noise`: rate of change of the disturbance, see `KalmanFilter`.
     gate : float
-        Standard deviations beyond which a measurement is a spike and not used, up to two samples in a row. It needs a
-        model that knows its noise, or `noise`.
+        Standard deviations beyond which a measurement is a spike and not used, one sample at most. It needs a model
+        that knows its noise, or `noise`.
     iterations, tolerance, time_limit
         See `ControlLaw`.
     acting : float or array, shape (moved inputs,)
@@ -163,7 +163,7 @@ class Controller:
     noise: Noise | None = None
     gain: float = 0.2
     drift: float = 0.03
-    gate: float = 5.0
+    gate: float = 8.0
     iterations: int = 3
     tolerance: float = 1e-5
     time_limit: float | None = None

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 
-MAX_REJECTED = 2  # samples in a row; what stays away for longer is no spike
+MAX_REJECTED = 1  # samples in a row; what stays away for longer is no spike, and a controller must not be blind to it
 SPREAD_MEMORY = 50  # samples over which the size of innovations is averaged
 PRIOR_SAMPLES = 10  # of the expected size, which the gate counts beside those seen
 TEST_LEVEL = 0.001  # probability of an alarm although the model is right

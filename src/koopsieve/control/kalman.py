@@ -67,8 +67,8 @@ class KalmanFilter:
         Lift the estimated state anew after every correction; False is the plain filter on the lifted state. It makes no
         difference where observables are states, and is left out where the model does not carry all of its state.
     gate : float
-        Standard deviations beyond which an innovation is a spike and not used, up to two samples in a row; infinity
-        takes everything.
+        Standard deviations beyond which an innovation is a spike and not used, one sample at most; infinity takes
+        everything.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class KalmanFilter:
     noise: Noise = None  # type: ignore[assignment] # replaced by the model's own
     drift: float = 0.03
     relift: bool = True
-    gate: float = 5.0
+    gate: float = 8.0
 
     def __post_init__(self) -> None:
         if self.noise is None:

@@ -90,7 +90,7 @@ class Predictor:
     dead_zone : float
         Innovations of fewer standard deviations change nothing: they are noise.
     gate : float
-        Standard deviations beyond which a sample is a spike and not used, up to two in a row.
+        Standard deviations beyond which a sample is a spike and not used, one at most.
     gain : float
         Share of the newest one-step error that goes into a constant disturbance of the predictions.
 
@@ -113,7 +113,7 @@ class Predictor:
     model: Model
     adapt: int | None = None
     dead_zone: float = 1.0
-    gate: float = 5.0
+    gate: float = 8.0
     gain: float = 0.0
     _rows: list[FloatArray] = field(init=False, repr=False)
     _acted: list[FloatArray] = field(init=False, repr=False)

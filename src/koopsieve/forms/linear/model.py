@@ -258,18 +258,6 @@ class LinearModel(LiftedStateModel):
         """κ of the whole coefficient matrix [Aᵀ; Bᵀ]."""
         return condition_number(np.hstack([self.A, self.B]))
 
-    def to_scipy(self) -> Any:
-        """Return the model as `scipy.signal.dlti`; its state is the lifted state."""
-        from koopsieve.export.state_space import to_scipy
-
-        return to_scipy(self)
-
-    def to_control(self) -> Any:
-        """Return the model as `control.StateSpace` with all names (dots become middle dots); needs python-control."""
-        from koopsieve.export.state_space import to_control
-
-        return to_control(self)
-
 
 def _matrix(name: str, values: ArrayLike, rows: int | None, columns: int | None) -> FloatArray:
     """Return a finite matrix with as many rows and columns as given; None stands for any number."""
