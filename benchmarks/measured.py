@@ -76,7 +76,7 @@ def rows(record: Record, peers: Path | None) -> Iterator[Row]:
         begun = time.perf_counter()
         made = sift(record.train, horizons=HORIZONS, form="hidden")
         seconds = time.perf_counter() - begun
-        yield sifted("hidden, asked for", record, made.model, made.terms, seconds)
+        yield sifted("hidden, asked for", record, made.model, made.n_terms, seconds)
         for most in HIDDEN_SMALL:
             yield small("hidden", record, made, most)
     if peers is not None:

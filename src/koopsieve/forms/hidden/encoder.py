@@ -1,7 +1,7 @@
 """The encoder: hidden states as a linear function of past outputs and inputs, fitted when the model is known.
 
 First the states of long simulations are regressed on the delay line: what they mean may have moved while the model was
-fitted. Then Levenberg–Marquardt lowers the errors of the first steps after a start, the regression being known (D88).
+fitted. Then Levenberg–Marquardt lowers the errors of the first steps after a start (D88).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from koopsieve.sieve.simulation.windows import Episode, Windows
 
 _RIDGE = 1e-6  # of the regression, relative to the squared norm of each column
 _MAX_ROWS = 40_000  # of the regression
-_LEAST_UNIT = 1e-9  # of an error, in standard deviations
 _FIT = LevenbergMarquardt(iterations=4, tolerance=1e-3, damping=1e-2)
 
 
@@ -35,18 +34,12 @@ class EncoderProblem:
         A one and the delay line at each start.
     windows : Windows
         Short ones.
-    known : array, shape (W, n)
-        The starts by regression.
-    spread : array, shape (n,)
-        How far these are off, typically.
     """
 
     structure: HiddenStructure
     coef: FloatArray
     lines: FloatArray
     windows: Windows
-    known: FloatArray
-    spread: FloatArray
 
     def starts(self, theta: FloatArray) -> FloatArray:
         """Return the hidden starts that an encoder θ, row by row, gives."""
@@ -54,22 +47,18 @@ class EncoderProblem:
         return found
 
     def loss(self, theta: FloatArray) -> float:
-        """Return the sum of squares of outputs and of starts, per output."""
-        starts = self.starts(theta)
-        simulated = self.structure.simulate(self.coef, starts, self.windows.inputs)
+        """Return the mean squared error."""
+        simulated = self.structure.simulate(self.coef, self.starts(theta), self.windows.inputs)
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = float(np.sum((simulated - self.windows.outputs) ** 2))
-            loss += float(np.sum(((starts - self.known) / self.spread) ** 2))
-        return loss / self.windows.outputs.size if np.isfinite(loss) else np.inf
+            loss = float(np.mean((simulated - self.windows.outputs) ** 2))
+        return loss if np.isfinite(loss) else np.inf
 
     def normal(self, theta: FloatArray) -> NormalEquations:
         """Return the products of the Jacobian: ∂y/∂E = (∂y/∂x) ⊗ line, so they come window by window (D88)."""
-        starts = self.starts(theta)
-        found, slopes = self.structure.start_sensitivities(self.coef, starts, self.windows.inputs)
+        found, slopes = self.structure.start_sensitivities(self.coef, self.starts(theta), self.windows.inputs)
         gap = self.windows.outputs - found
         curve = np.einsum("wtoi,wtoj->ijw", slopes, slopes)
-        curve[np.diag_indices(len(curve))] += 1 / self.spread[:, None] ** 2
-        pull = np.einsum("wtoi,wto->iw", slopes, gap) + ((self.known - starts) / self.spread**2).T
+        pull = np.einsum("wtoi,wto->iw", slopes, gap)
         blocks = [[self.lines.T @ (one[:, None] * self.lines) for one in row] for row in curve]
         return NormalEquations(np.block(blocks), (pull @ self.lines).ravel())
 
@@ -92,16 +81,16 @@ def fitted_encoder(
     burn, steps : int
         Simulations run for `burn` and `steps`; the states after `burn` count.
     """
-    encoder, spread = _regressed(structure, coef, rough, episodes, burn, steps)
-    lines = _with_one(windows.starts)
-    problem = EncoderProblem(structure, coef, lines, windows, lines @ encoder.T, spread)
-    return _FIT.fit(problem, encoder.ravel()).theta.reshape(rough.shape)
+    encoder = _regressed(structure, coef, rough, episodes, burn, steps)
+    problem = EncoderProblem(structure, coef, _with_one(windows.starts), windows)
+    theta = min((encoder.ravel(), rough.ravel()), key=problem.loss)
+    return _FIT.fit(problem, theta).theta.reshape(rough.shape)
 
 
 def _regressed(
     structure: HiddenStructure, coef: FloatArray, rough: FloatArray, episodes: Iterable[Episode], burn: int, steps: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return the regression of simulated states on the delay line, and the deviation that it leaves of each."""
+) -> FloatArray:
+    """Return the regression of simulated states on the delay line."""
     n, width = structure.states, rough.shape[1]
     factor = TriangularFactor.empty(width, n)
     for lines, inputs in episodes:
@@ -116,14 +105,13 @@ def _regressed(
         good = np.isfinite(states).all(axis=2) & (np.abs(states) < structure.bound).all(axis=2)
         factor = factor.absorb(_with_one(seen[good]), states[good])
     if factor.rows < 2 * width:
-        return rough, np.ones(n)
+        return rough
     norm = np.linalg.norm(factor.R, axis=0)
     scale = np.where(norm > 0, norm, 1.0)
     stacked = np.vstack([factor.R / scale, np.sqrt(_RIDGE) * np.eye(width)])
     target = np.vstack([factor.S, np.zeros((width, n))])
     found: FloatArray = (np.linalg.lstsq(stacked, target, rcond=None)[0] / scale[:, None]).T
-    left = np.sum((factor.S - factor.R @ found.T) ** 2, axis=0) + factor.leftover
-    return found, np.maximum(np.sqrt(left / factor.rows), _LEAST_UNIT)
+    return found
 
 
 def _with_one(lines: FloatArray) -> FloatArray:

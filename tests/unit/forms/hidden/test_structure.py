@@ -141,8 +141,7 @@ def test_the_encoder_is_fitted_with_the_slopes_of_its_loss():
     structure, coef, _, (_, inputs, outputs) = case(2, 1, 1, 3)
     rng = np.random.default_rng(0)
     lines, theta = rng.normal(size=(5, 4)), 0.1 * rng.normal(size=8)
-    known, spread = rng.normal(size=(5, 2)), np.array([0.3, 2.0])
-    problem = EncoderProblem(structure, coef, lines, Windows(lines, inputs, outputs), known, spread)
+    problem = EncoderProblem(structure, coef, lines, Windows(lines, inputs, outputs))
     normal, step = problem.normal(theta), 1e-6
     slope = [(problem.loss(theta + step * e) - problem.loss(theta - step * e)) / (2 * step) for e in np.eye(8)]
     np.testing.assert_allclose(-2 * normal.score / outputs.size, slope, atol=1e-7)
