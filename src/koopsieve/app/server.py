@@ -15,7 +15,7 @@ from typing import Any
 from koopsieve._types import KoopsieveError, needed
 from koopsieve.app.guard import Guard
 from koopsieve.app.runs import Run, Runs
-from koopsieve.cli.export import Target, written
+from koopsieve.cli.saved import Target, written
 from koopsieve.forms import Model
 
 HOST = "127.0.0.1"

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.app import as_options
-from koopsieve.cli.run import run_and_write
 from koopsieve.cli.settings import gather
+from koopsieve.cli.sift import run_and_write
 from koopsieve.sifting.preliminary import SearchSummary
 
 Item = TypeVar("Item")

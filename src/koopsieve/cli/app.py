@@ -18,15 +18,11 @@ import typer
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
 from koopsieve.cli import INTERRUPTED
-from koopsieve.cli.compare import compare
-from koopsieve.cli.demo import demo
-from koopsieve.cli.example import example
-from koopsieve.cli.export import export
-from koopsieve.cli.inspect import inspect
-from koopsieve.cli.predict import predict
+from koopsieve.cli.demo import demo, example
+from koopsieve.cli.predict import predict, simulate
 from koopsieve.cli.reproduce import reproduce
+from koopsieve.cli.saved import compare, export, inspect
 from koopsieve.cli.sift import sift
-from koopsieve.cli.simulate import simulate
 
 _ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|outliers|episode|time|dt)=["']?(\w(?:[\w.+-]*\w)?)?["']?(?:…)?""")
 _TEXT_ARGUMENT = re.compile(r"""\b(missing|date_format)=("[^"]*"|'[^']*')?""")  # values that a shell needs quoted

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import Field, fields
 from typing import Any
 
+from koopsieve.cli.checks import checked_gaps
 from koopsieve.cli.options import listed
-from koopsieve.cli.settings import Settings, checked_gaps
+from koopsieve.cli.settings import Settings
 
 _READING = ("episode", "time", "dt", "gaps", "max_gap", "resample", "missing", "date_format")
 _PLAIN = ("form", "horizons", "path_length", "max_terms", "budget", "validation", "threshold", "level", "seed")
@@ -51,7 +52,7 @@ def to_python(settings: Settings) -> str:
     print(result.describe())
     """
     from koopsieve.cli.reading import columns_by_name
-    from koopsieve.cli.run import delays, recipe
+    from koopsieve.cli.sift import delays, recipe
 
     reading: dict[str, Any] = {
         "states": columns_by_name(settings.states),

@@ -1,4 +1,4 @@
-"""`koopsieve predict`: a saved model on a file of measurements, as CSV."""
+"""`koopsieve predict` and `koopsieve simulate`: a saved model on a file of measurements, as CSV."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from koopsieve.cli.prediction_table import (
     write_rows,
 )
 from koopsieve.data import Trajectories, embedded
+from koopsieve.evaluate import free_run
 from koopsieve.evaluate.rollout import checked_horizons, chunks
 from koopsieve.forms import Model
 from koopsieve.forms.histories import Starts
@@ -177,3 +178,40 @@ def _flagged(parts: Sequence[_Values]) -> str:
         f"{count} of {total} predictions rest on a start, an input or an earlier prediction outside the data that the "
         "model was learned from. Bands do not hold there."
     )
+
+
+def simulate(
+    model: ModelFile,
+    files: Files,
+    states: States = None,
+    inputs: Inputs = None,
+    episode: EpisodeColumn = None,
+    time: TimeColumn = None,
+    gaps: Gaps = None,
+    max_gap: MaxGap = None,
+    out: Out = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Run a saved model along whole records: it sees the first rows and the inputs, and nothing else.
+
+    Each line holds the episode, the row (from 0) and the time as the file has them, then measured and simulated value
+    of every output.
+
+    For example:
+
+    koopsieve simulate result/model.npz bench.csv --out run.csv
+    """
+    if out is not None:
+        check_file(out, overwrite)
+    loaded = Model.load(model)
+    raw = read_for(loaded, files, Asked(listed(states), listed(inputs), episode, time, gaps, max_gap))
+    data = embedded(raw, loaded.signals.embedding)
+    columns = [column for name in loaded.output_names for column in (name, f"{name}_predicted")]
+    write_rows([*place_columns(data), *columns], _rows(loaded, data), out, overwrite)
+
+
+def _rows(model: Model, data: Trajectories) -> Iterator[Row]:
+    for episode, (x, u) in enumerate(zip(data.states, data.inputs, strict=True)):
+        for k, here in enumerate(free_run(model, x[0], u), start=1):
+            pair = [x[k, : len(here)], here]
+            yield [*place(data, episode, k), *np.column_stack(pair).ravel().tolist()]

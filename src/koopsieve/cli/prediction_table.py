@@ -14,7 +14,7 @@ import typer
 from koopsieve._display import csv_text
 from koopsieve._types import KoopsieveError
 from koopsieve._written import encoded, written_whole
-from koopsieve.cli.settings import checked_gaps
+from koopsieve.cli.checks import checked_gaps
 from koopsieve.data import Trajectories
 from koopsieve.forms import Model
 from koopsieve.io.reading.columns import INTERPOLATE, Reading

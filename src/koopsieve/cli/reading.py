@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from koopsieve._types import KoopsieveError, needed
-from koopsieve.cli.settings import Settings, checked_gaps
+from koopsieve.cli.checks import checked_gaps
+from koopsieve.cli.settings import Settings
 from koopsieve.data import Stream, Trajectories
 
 MAX_BYTES_IN_MEMORY = 2 * 2**30  # bytes of samples; more are streamed, as is more than an eighth of the memory there is

@@ -8,7 +8,6 @@ from typing import Any
 
 from koopsieve._json import plain
 from koopsieve._written import encoded, written_whole
-from koopsieve.export.written_equations import equations
 from koopsieve.forms import Model
 from koopsieve.io.run import summarise
 from koopsieve.plots.dependencies import dependencies
@@ -71,6 +70,8 @@ def write_report(
 
 def _all_equations(model: Model) -> str:
     """Return the equations with all their terms; empty where they would fill the page."""
+    from koopsieve.export.written_equations import equations  # SymPy is loaded where it is used
+
     size = len(model.carried_names) * len(model.term_names)
     return equations(model) if size <= _MAX_WRITTEN else ""
 
@@ -85,6 +86,8 @@ def render_report(
     more: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the report as HTML; see `write_report`."""
+    from koopsieve.export.written_equations import equations
+
     result = result_of(given)
     summary, rows, graph = plain(summarise(result, more)), chains(result), dependencies(result)
     data = content(result, rows)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import koopsieve.cli.run
+import koopsieve.cli.sift
 from koopsieve.cli.app import app
 from koopsieve.cli.command import to_command
 from koopsieve.cli.settings import Settings
@@ -18,7 +18,7 @@ def settings_of(command):
     """Return the settings that a command line arrives at."""
     found = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(koopsieve.cli.run, "run_and_write", lambda settings, *_: found.append(settings))
+        patch.setattr(koopsieve.cli.sift, "run_and_write", lambda settings, *_: found.append(settings))
         app(shlex.split(command)[1:], standalone_mode=False)
     return found[0]
 

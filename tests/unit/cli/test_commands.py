@@ -300,7 +300,7 @@ def test_the_program_as_a_process(tmp_path):
 def test_an_interrupt_leaves_nothing_behind(bench, tmp_path, stage):
     before = sorted(p.name for p in tmp_path.iterdir())
     done = run_python(
-        f"import os, signal, sys\nimport koopsieve.cli.run as run\nsys.argv[1:] = {QUICK}\n"
+        f"import os, signal, sys\nimport koopsieve.cli.sift as run\nsys.argv[1:] = {QUICK}\n"
         f"run.{stage} = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
         "from koopsieve.cli import main\nmain()",
         tmp_path,

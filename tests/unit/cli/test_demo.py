@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from koopsieve import Model
 from koopsieve.cli.app import app
-from koopsieve.cli.demonstration import demo, draw_demo, record
+from koopsieve.cli.demo import draw_demo, record
+from koopsieve.cli.demo import sift_demo as demo
 from koopsieve.io.run import write_run
 
 
@@ -37,7 +38,7 @@ def test_the_sifted_model_is_small_and_best(short, tmp_path):
 
 def test_without_matplotlib_everything_but_the_figures_is_written(short, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr("koopsieve.cli.demonstration.demo", lambda **_: short)
+    monkeypatch.setattr("koopsieve.cli.demo.sift_demo", lambda **_: short)
     done = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0
     assert "The figures were not drawn. Drawing figures needs matplotlib" in done.output

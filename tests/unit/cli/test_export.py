@@ -10,7 +10,7 @@ from scipy.io import loadmat
 
 from koopsieve._types import KoopsieveError
 from koopsieve.cli import main
-from koopsieve.cli.export import Target, written
+from koopsieve.cli.saved import Target, written
 from koopsieve.dictionary import Function, States
 from tests.unit.export.models import FORMS, pendulum_model
 

@@ -19,7 +19,8 @@ import sys
 from pathlib import Path
 
 from koopsieve._written import written_whole
-from koopsieve.cli import app, main, run
+from koopsieve.cli import app, main
+from koopsieve.cli import sift as run
 from koopsieve.io.run import write_run
 from tests.runs import duffing_result
 

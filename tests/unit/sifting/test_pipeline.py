@@ -168,8 +168,8 @@ def bench_csv(path, samples=900, seed=0):
 
 
 def test_every_door_keeps_the_same_set_and_gives_the_same_model(tmp_path):
-    from koopsieve.cli.run import run
     from koopsieve.cli.settings import Settings
+    from koopsieve.cli.sift import run
 
     train, test = bench_csv(tmp_path / "a.csv"), bench_csv(tmp_path / "b.csv", seed=1)
     settings = Settings(
