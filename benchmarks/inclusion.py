@@ -62,7 +62,7 @@ def covered(problem, mean, variance):
 
 def measured(kind, problems, regressors, prior):
     """Return per method the inclusion of all regressors, coverage of true weights and milliseconds; exact is one."""
-    methods = {"averaged": SpikeSlab(prior), "mean field": SpikeSlab(prior, averaged=False)}
+    methods = {"averaged": SpikeSlab(prior, averaged=True), "mean field": SpikeSlab(prior, averaged=False)}
     found = {name: ([], [], []) for name in ("exact", *methods)}
     truth = []
     for seed in range(problems):

@@ -29,6 +29,7 @@ FIRST_TOLERANCE = 1e-2  # nats per sweep below which a run has shown where it wi
 MAX_WEIGHTS_SIDE_BY_SIDE = 1 << 18  # weights up to which several starts run at once: as many as the cache holds
 EQUAL_WITHIN = 10  # tolerances within which a settled bound is known: what all the sweeps not made might have added
 AGREE_WITHIN = 0.1  # nats within which two starts ended at the same answer
+MAX_AVERAGED_REGRESSORS = 100  # up to which answers are averaged unless something else is asked for
 MIN_AVERAGED_RESIDUAL = 1e-9  # of a target's power: below, rounding decides between sets, and nothing is averaged
 
 
@@ -47,21 +48,25 @@ class SpikeSlab:
         probability by more.
     max_sweeps : int
         Number of sweeps per start at most.
-    averaged : bool
+    averaged : bool, optional
         If true, inclusion, weights and their variances are averages over the sets of regressors near the best ones:
         regressors that could stand for one another share their probability. If false they are those of the best answer
-        alone (mean field), which takes half the time and is too certain where regressors nearly copy each other.
+        alone (mean field), which takes half the time or less and is too certain where regressors nearly copy each
+        other. Left out, they are averaged where there are at most 100 regressors: with more, nobody reads them one by
+        one, and averages of all targets take most of the time and memory.
     """
 
     prior: SpikeSlabPrior = field(default_factory=SpikeSlabPrior)
     starts: tuple[Start, ...] = (Start.GREEDY, Start.RIDGE, Start.ZERO)
     tolerance: float = 1e-4
     max_sweeps: int = 200
-    averaged: bool = True
+    averaged: bool | None = None
 
     def __post_init__(self) -> None:
         require_kind("a prior", self.prior, SpikeSlabPrior, "Use SpikeSlabPrior().")
-        check_fields(self, numbers=("tolerance",), wholes=("max_sweeps",), flags=("averaged",))
+        check_fields(self, numbers=("tolerance",), wholes=("max_sweeps",))
+        if not isinstance(self.averaged, bool | None):
+            raise KoopsieveError(f"averaged must be True, False or None. Got {self.averaged!r}.")
         if not self.starts:
             raise KoopsieveError("At least one start is needed. Use the default, or starts=(Start.ZERO,).")
 
@@ -103,7 +108,7 @@ class SpikeSlab:
         runs = self._settled_finely(problem, rules, self._settled_roughly(problem, rules, begins))
         end, agreement = best_of(runs, len(begins), self.tolerance)
         answer = _mean_field(rules, problem, end.state)
-        if self.averaged:
+        if len(problem.gram) <= MAX_AVERAGED_REGRESSORS if self.averaged is None else self.averaged:
             sets = runs.state.gamma.reshape(len(problem.gram), len(begins), -1) >= 0.5
             answer = _averaged(rules, problem, end.state, sets, answer)
         return _estimate(statistics, problem, end, agreement, answer)
