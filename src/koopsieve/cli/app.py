@@ -49,7 +49,7 @@ def serve_app(
 
 
 app = typer.Typer(
-    help="Sift a Koopman dictionary: keep the observables that drive the outputs, refit a small linear predictor.",
+    help="Learn a small model of a plant from measured logs: keep the few terms that matter, judge on data held out.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

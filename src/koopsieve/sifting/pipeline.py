@@ -25,7 +25,7 @@ from koopsieve.sifting.judge import judged_baselines, judged_methods
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.result import SieveResult
 from koopsieve.sifting.search import search_all, simplest
-from koopsieve.sifting.settings import AUTO, Data, SiftSettings
+from koopsieve.sifting.settings import Data, SiftSettings
 from koopsieve.sifting.split import Parts, divide
 from koopsieve.uncertainty import Coverage, calibrate, coverage
 
@@ -34,9 +34,9 @@ SHARE_OF_PLAN = 0.3  # of the time of a default job, about
 
 def sift(
     data: Data,
-    dictionary: Block | Dictionary | str = AUTO,
+    dictionary: Block | Dictionary | str = "auto",
     *,
-    form: str = AUTO,
+    form: str = "auto",
     delays: Embedding | Sequence[Embedding] | str | None = None,
     sieve: Sieve | None = None,
     horizons: Sequence[int] = (1, 10, 50),
