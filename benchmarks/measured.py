@@ -126,15 +126,8 @@ def simulation_rmse(model: Model, test: Test) -> np.ndarray:
 
 
 def narx(record: Record, peers: Path) -> Row:
-    """Return sysidentpy's polynomial NARX, which runs in its own environment."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "record.npz"
-        arrays = {f"train_y{i}": y for i, y in enumerate(record.train.states)}
-        arrays |= {f"train_u{i}": u for i, u in enumerate(record.train.inputs)}
-        for i, test in enumerate(record.tests.values()):
-            arrays |= {f"test_y{i}": test.y, f"test_u{i}": test.u, f"test_w{i}": np.array(test.warm_up)}
-        np.savez(path, ahead=np.array(record.ahead, dtype=int), **arrays)
-        answer = run(interpreter(peers, "sysidentpy"), "sysidentpy_narx.py", path)
+    """Return sysidentpy's polynomial NARX as a row."""
+    answer = narx_scores(record, peers)
     if isinstance(answer, str):
         return Row("NARX, sysidentpy", "–", "–", None, (answer,) * len(record.tests))
     scores = tuple(
@@ -142,6 +135,19 @@ def narx(record: Record, peers: Path) -> Row:
         for one in answer["scores"]
     )
     return Row("NARX, sysidentpy", str(answer["terms"]), answer["delays"], answer["seconds"], scores)
+
+
+def narx_scores(record: Record, peers: Path, simulated: bool = False) -> dict | str:
+    """Return what sysidentpy's polynomial NARX scores in its own environment, or why it does not run."""
+    ahead = () if simulated else record.ahead
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "record.npz"
+        arrays = {f"train_y{i}": y for i, y in enumerate(record.train.states)}
+        arrays |= {f"train_u{i}": u for i, u in enumerate(record.train.inputs)}
+        for i, test in enumerate(record.tests.values()):
+            arrays |= {f"test_y{i}": test.y, f"test_u{i}": test.u, f"test_w{i}": np.array(test.warm_up)}
+        np.savez(path, ahead=np.array(ahead, dtype=int), **arrays)
+        return run(interpreter(peers, "sysidentpy"), "sysidentpy_narx.py", path)
 
 
 def table(record: Record, found: list[Row]) -> str:

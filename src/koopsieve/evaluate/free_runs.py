@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from koopsieve.forms import Model
 
 MAX_STRETCHES = 16
-MAX_STEPS = 1000  # of one run
+MIN_STRETCHES = 4  # that a record is cut into, unless they would be shorter than `MIN_STEPS`
+MIN_STEPS, MAX_STEPS = 100, 1000  # of one run
 RANGE_FACTOR = 1.5  # `stays_in_range` starts and drives the model at this multiple of the deviation from the mean
 
 
@@ -26,51 +27,62 @@ def free_run(model: Model, state: FloatArray, acting: FloatArray) -> FloatArray:
     return run
 
 
-def simulation_errors(model: Model, trajectories: Trajectories) -> FloatArray:
+def simulation_errors(
+    model: Model, trajectories: Trajectories, variance: FloatArray | None = None, least: int = MIN_STRETCHES
+) -> FloatArray:
     """Return the mean squared error of every run relative to the variance, mean over the outputs; inf if it diverges.
 
     Runs start at places spread evenly over all episodes, at most 16 of them, and are at most 1000 steps long: shorter
-    where there are few data, so that the runs together use every sample about once.
+    where there are few data, so that there are at least `least` of them.
+
+    Parameters
+    ----------
+    model : Model
+    trajectories : Trajectories
+    variance : array, shape (n_outputs,), optional
+        What squared errors are relative to, where these data are one part of several; by default their own variance.
+    least : int
+        Runs at least, if each can have 100 steps.
     """
     data = embedded(trajectories, model.signals.embedding)
     outputs = len(model.output_names)
-    places, steps = _stretches(data)
+    places, steps = _stretches(data, least)
     states, acting = _of_stretches(data, places, steps)
     true = np.stack([data.states[e][k + 1 : k + steps + 1, :outputs] for e, k in places])
     seen = np.concatenate([x[:, :outputs] for x in data.states])
     unit = magnitude(seen)
-    variance = np.var(seen / unit, axis=0)
+    relative = np.var(seen / unit, axis=0) if variance is None else variance / unit**2
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = (model.free_runs(states, acting) / unit - true / unit) ** 2 / np.where(variance > 0, variance, 1.0)
+        gap = (model.free_runs(states, acting) / unit - true / unit) ** 2 / np.where(relative > 0, relative, 1.0)
         errors: FloatArray = gap.mean(axis=(1, 2))
     return np.where(np.isfinite(errors), errors, np.inf)
 
 
-def stays_in_range(model: Model, trajectories: Trajectories) -> bool:
+def stays_in_range(model: Model, trajectories: Trajectories, factor: float = RANGE_FACTOR) -> bool:
     """Return whether free runs stay bounded with start and inputs at 1.5 times their deviation from the mean.
 
-    The runs are those of `simulation_errors`. Bounded means: no output leaves the range of the data by more than the
-    width of that range (D79). A model that fails here is not to be trusted with inputs a little larger than those it
-    was learned from. Without inputs the answer is yes.
+    Runs are as long as the episodes, at most 1000 steps. Bounded means: no output leaves the range of the data by more
+    than the width of that range (D79). A model that fails here is not to be trusted with inputs a little larger than
+    those it was learned from. Without inputs the answer is yes. A model that fails with `factor` 1 cannot be simulated.
     """
     data = embedded(trajectories, model.signals.embedding)
-    if not data.n_inputs:
+    if not data.n_inputs and factor != 1:
         return True
-    states, acting = _of_stretches(data, *_stretches(data))
+    states, acting = _of_stretches(data, *_stretches(data, least=1))
     seen = np.concatenate([x[:, : len(model.output_names)] for x in data.states])
     low, high = seen.min(axis=0), seen.max(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
         for values, every in ((states, data.states), (acting, data.inputs)):
-            values += (RANGE_FACTOR - 1) * (values - np.concatenate(every).mean(axis=0))
+            values += (factor - 1) * (values - np.concatenate(every).mean(axis=0))
         runs = model.free_runs(states, acting)
         return bool(((runs > 2 * low - high) & (runs < 2 * high - low)).all())
 
 
-def _stretches(data: Trajectories) -> tuple[list[tuple[int, int]], int]:
+def _stretches(data: Trajectories, least: int = MIN_STRETCHES) -> tuple[list[tuple[int, int]], int]:
     """Return (episode, sample) where runs start, spread evenly over all episodes, and their number of steps."""
-    longest = max(len(u) for u in data.inputs)
-    total = sum(len(u) for u in data.inputs)
-    steps = max(1, min(MAX_STEPS, longest, max(total // MAX_STRETCHES, min(longest, 100))))
+    lengths = np.sort([len(u) for u in data.inputs])
+    usual = int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * lengths.sum())])  # half of the samples are in longer
+    steps = max(1, min(MAX_STEPS, usual, max(int(lengths.sum()) // least, MIN_STEPS)))
     places = [(e, k) for e, u in enumerate(data.inputs) for k in range(0, len(u) - steps + 1, steps)]
     chosen = np.unique(np.linspace(0, len(places) - 1, MAX_STRETCHES).round().astype(int))
     return [places[i] for i in chosen], steps

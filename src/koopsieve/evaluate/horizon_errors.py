@@ -145,6 +145,14 @@ class WindowErrors(Shown):
     standard_error: FloatArray
     blocks: FloatArray
 
+    @classmethod
+    def joined(cls, parts: Sequence[WindowErrors]) -> WindowErrors:
+        """Return the errors on several parts of the data as one; blocks are about equally long in all of them."""
+        blocks = np.concatenate([one.blocks for one in parts], axis=1)
+        counts = [one.blocks.shape[1] for one in parts]
+        error = np.average([one.error for one in parts], axis=0, weights=counts)
+        return cls(parts[0].horizons, error, _standard_error(blocks), blocks)
+
     @property
     def logs(self) -> FloatArray:
         """Logarithms of the blocks' errors, shape (len(horizons), number of blocks)."""
@@ -167,18 +175,31 @@ def clipped_errors(errors: FloatArray) -> FloatArray:
     return np.clip(np.nan_to_num(errors, nan=np.inf, posinf=np.inf), _ROUNDING, _DIVERGED)
 
 
-def window_errors(model: HorizonPredictor, trajectories: Trajectories, horizons: Sequence[int]) -> WindowErrors:
+def window_errors(
+    model: HorizonPredictor,
+    trajectories: Trajectories,
+    horizons: Sequence[int],
+    variance: FloatArray | None = None,
+) -> WindowErrors:
     """Predict from every start of every episode and return the error at each horizon.
 
     The mean over windows of Σ_outputs (y − ŷ)²/variance(y) / n_outputs: the mean over outputs of `horizon_nmse`. An
     output that never changes at a horizon is compared with its magnitude instead.
+
+    Parameters
+    ----------
+    model : Model
+    trajectories : Trajectories
+    horizons : sequence of int
+    variance : array, shape (n_outputs,), optional
+        What squared errors are relative to, where these data are one part of several; by default their own variance.
     """
     wanted, errors = sorted_horizons(horizons), HorizonErrors.of(model, trajectories)
-    variance = {h: _variance(errors, h) for h in wanted}
+    units = {h: _variance(errors, h) if variance is None else variance / errors.scale**2 for h in wanted}
     pieces: dict[int, list[tuple[int, int, FloatArray]]] = {h: [] for h in wanted}
     for episode, first, h, squared in errors.squared(wanted):
         with np.errstate(over="ignore"):
-            pieces[h].append((episode, first, np.mean(squared / variance[h], axis=1)))
+            pieces[h].append((episode, first, np.mean(squared / units[h], axis=1)))
     windows = [_in_order(pieces[h]) for h in wanted]
     count = min(_MAX_BLOCKS, max(1, min(map(len, windows)) // max(wanted)))
     blocks = np.array([[block.mean() for block in np.array_split(one, count)] for one in windows])

@@ -12,6 +12,7 @@ from koopsieve.forms.hidden.sieve import HiddenSieve
 from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
 from koopsieve.forms.linear.form import LinearForm
 from koopsieve.forms.linear.model import LinearModel
+from koopsieve.forms.linear.plain import PlainLinearForm
 from koopsieve.forms.model import Model
 from koopsieve.forms.prediction import Prediction
 from koopsieve.forms.reprojected.form import ReprojectedForm
@@ -36,6 +37,7 @@ __all__ = [
     "NamedMatrix",
     "Outcome",
     "OutputTerms",
+    "PlainLinearForm",
     "Prediction",
     "ReprojectedForm",
     "ReprojectedModel",

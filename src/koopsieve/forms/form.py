@@ -8,12 +8,13 @@ registry `koopsieve.forms.FORMS` holds one of each, with default settings. A new
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from koopsieve._display import Facts, Shown
+from koopsieve.data import Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.forms.model import Model
 from koopsieve.forms.path import PathPoint, SievePath
@@ -97,6 +98,13 @@ class Candidates(ABC):
     @abstractmethod
     def total(self) -> int:
         """How many terms there were to choose from."""
+
+    @abstractmethod
+    def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[Model, ...]:
+        """Fit some points of the path to other data in the same way, from their coefficients where a fit has a start.
+
+        The data have the delays of the task. Models on folds of the data are compared so.
+        """
 
     @abstractmethod
     def relearn(self, chosen: int) -> Outcome:

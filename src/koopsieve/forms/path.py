@@ -38,6 +38,8 @@ class PathPoint(Shown):
         What was done about stability, or how the fit ended; empty if there is nothing to say.
     in_range : bool
         Whether free runs stay bounded with inputs beyond those of the data: see `stays_in_range`.
+    bounded : bool
+        Whether long free runs stay bounded with the inputs of the data.
     """
 
     retained: IndexArray
@@ -49,6 +51,7 @@ class PathPoint(Shown):
     refit: str
     status: str = ""
     in_range: bool = True
+    bounded: bool = True
 
     @property
     def size(self) -> int:
@@ -139,11 +142,13 @@ class SievePath(Shown):
     @property
     def range_warning(self) -> str:
         """That the chosen model leaves the range of the data when inputs do; empty if it does not."""
+        if not self.choice.bounded:
+            return "Simulated over many steps it leaves the range of the data: predict a few steps with it, not more."
         if self.choice.in_range:
             return ""
         return (
-            "Simulated with inputs half as far again from their mean as in the data, it leaves the range of the data: "
-            "do not use it with larger inputs."
+            "Simulated with inputs at 1.5 times their deviation from the mean, it leaves the range of the data: do not "
+            "use it with larger inputs."
         )
 
     def describe(self) -> str:

@@ -62,10 +62,14 @@ class Task:
 
     def stays_in_range(self, model: Model) -> bool:
         """Tell whether a model stays bounded with inputs beyond those of the data: see `stays_in_range`."""
-        return all(stays_in_range(model, part) for part in self._in_memory)
+        return all(stays_in_range(model, part) for part in self.in_memory)
+
+    def stays_bounded(self, model: Model) -> bool:
+        """Tell whether a model stays bounded in long runs with the inputs of the data."""
+        return all(stays_in_range(model, part, 1.0) for part in self.in_memory)
 
     @cached_property
-    def _in_memory(self) -> tuple[Trajectories, ...]:
+    def in_memory(self) -> tuple[Trajectories, ...]:
         """The validation windows, and the learning part too unless it is read from a stream."""
         if not isinstance(self.learn, Trajectories) or self.learn is self.validation:
             return (self.windows,)

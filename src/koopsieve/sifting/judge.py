@@ -1,7 +1,7 @@
 """The sifted model beside what it must beat, all judged on the same data.
 
-Baselines are the last value kept, a linear model with a constant and the same delays, and all candidates by least
-squares. Further methods are fitted to all candidates and to those kept. Nothing is chosen here.
+Baselines are the last value kept, the best plain linear model, and all candidates by least squares. Further methods are
+fitted to all candidates and to those kept. Nothing is chosen here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from koopsieve._display import Facts, Shown
+from koopsieve._types import FloatArray
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Constant, Dictionary, States
 from koopsieve.evaluate import Diagnostics, Errors, WindowErrors, diagnose, window_errors
@@ -20,8 +21,10 @@ from koopsieve.execution import Executor
 from koopsieve.forms import LinearModel, Model, Outcome
 from koopsieve.identify import Estimate, LeastSquares
 from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.sifting.choose import interval_reach
+from koopsieve.sifting.folds import fold_errors
 from koopsieve.sifting.settings import SiftSettings
-from koopsieve.sifting.split import Parts
+from koopsieve.sifting.split import Parts, deepest_of, trimmed
 from koopsieve.uncertainty import Calibration
 from koopsieve.uncertainty.noise import MAX_CURVE_STEPS, noise_from_errors
 
@@ -89,23 +92,123 @@ def linear_baseline(
     return first, second
 
 
-def judged_baselines(parts: Parts, outcome: Outcome, executor: Executor | None) -> dict[str, Baseline]:
-    """Return persistence, the linear model and all candidates, with their errors."""
-    steady = persistence(outcome.dictionary)
-    linear = linear_baseline(parts.learn, parts.validation, executor, merge=parts.validated)
-    if parts.validated:
-        linear = linear[0], with_noise(linear[1], linear[0], parts)
-    models = {PERSISTENCE: (steady, steady), LINEAR: linear, EVERYTHING: outcome.everything}
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearComparison(Shown):
+    """The sifted model beside the best plain linear one, predicting from the same starts.
+
+    Parameters
+    ----------
+    on : str
+        "test", "held-out" or "validation" data.
+    mine, linear : WindowErrors
+        Of the two models, in the same blocks.
+    same : bool
+        Whether the sifted model is that linear one.
+    """
+
+    on: str
+    mine: WindowErrors
+    linear: WindowErrors
+    same: bool = False
+
+    @property
+    def gain(self) -> FloatArray:
+        """Linear model's error over the sifted one's, per horizon (typical ratio of the NMSE)."""
+        ratio: FloatArray = np.exp(np.mean(self.linear.logs - self.mine.logs, axis=1))
+        return ratio
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Ratio of the sifted model's error to the linear one's, pooled over the horizons: 90 per cent interval."""
+        difference = (self.mine.logs - self.linear.logs).mean(axis=0)
+        reach = interval_reach(difference)
+        return float(np.exp(difference.mean() - reach)), float(np.exp(difference.mean() + reach))
+
+    @property
+    def better(self) -> bool:
+        """Whether the whole interval is below one."""
+        return not self.same and self.interval[1] < 1
+
+    @property
+    def worse(self) -> bool:
+        """Whether the whole interval is above one."""
+        return not self.same and self.interval[0] > 1
+
+    def describe(self) -> str:
+        """Say in words whether it is better than a linear model."""
+        if self.same:
+            return "The plain linear model was taken: nothing beat it on the validation data."
+        low, high = self.interval
+        told = "is less than" if self.better else "is larger than" if self.worse else "cannot be told from"
+        return (
+            f"On {self.on} data its NMSE {told} that of the best plain linear model: {low:.2g} to {high:.2g} times, "
+            "with 90 per cent confidence, all horizons together."
+        )
+
+    def _facts(self) -> Facts:
+        return {
+            "on": self.on,
+            "better": "yes" if self.better else "no",
+            "ratio": "{:.2g} to {:.2g}".format(*self.interval),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedModel:
+    """A model with its validation errors, learned from all data, and the data with its delays."""
+
+    parts: Parts
+    validation: WindowErrors
+    before: Model
+    model: Model
+
+
+def judged_linear(mine: JudgedModel, linear: JudgedModel) -> tuple[LinearComparison, ...]:
+    """Return the comparison on what the choice was made on, then on the evaluation data where these are others."""
+    same, on = mine.before is linear.before, mine.parts.evaluation.on
+    first = LinearComparison("validation", mine.validation, linear.validation, same)
+    if on == first.on:
+        return (first,)
+    deepest = deepest_of([one.parts.learn.embedding for one in (mine, linear)])
+    errors = [
+        window_errors(one.model, trimmed(one.parts.evaluation.data, deepest), one.parts.horizons)
+        for one in (mine, linear)
+    ]
+    return first, LinearComparison(on, errors[0], errors[1], same)
+
+
+def judged_baselines(parts: Parts, outcome: Outcome, linear: JudgedModel) -> dict[str, Baseline]:
+    """Return persistence, the best plain linear model and all candidates, with their errors."""
+    steady, everything = persistence(outcome.dictionary), outcome.everything
+    models = {
+        PERSISTENCE: _judged_model(parts, steady, steady),
+        LINEAR: linear,
+        EVERYTHING: _judged_model(parts, *everything),
+    }
     return {
-        name: Baseline(both, window_errors(learned, parts.windows, parts.horizons), parts.errors(both, learned))
-        for name, (learned, both) in models.items()
+        name: Baseline(one.model, one.validation, one.parts.errors(one.model, one.before))
+        for name, one in models.items()
     }
 
 
-def with_noise(model: LinearModel, before: LinearModel, parts: Parts) -> LinearModel:
+def same_delays(parts: Parts, executor: Executor | None) -> JudgedModel:
+    """Return the linear model with a constant and the same delays, by least squares."""
+    before, model = linear_baseline(parts.learn, parts.validation, executor, merge=parts.validated)
+    final = with_noise(model, before, parts) if parts.validated else model
+    if not parts.folds:
+        return _judged_model(parts, before, final)
+    of_folds = [linear_baseline(fold.learn, fold.learn, executor, merge=False)[0] for fold in parts.folds]
+    return JudgedModel(parts, fold_errors([*of_folds, before], parts)[0], before, final)
+
+
+def _judged_model(parts: Parts, before: Model, model: Model) -> JudgedModel:
+    return JudgedModel(parts, window_errors(before, parts.windows, parts.horizons), before, model)
+
+
+def with_noise(model: Model, before: Model, parts: Parts) -> Model:
     """Return the model with its noise, from errors that it makes without the validation windows, for filters."""
     errors = step_errors(before, parts.windows, min(MAX_CURVE_STEPS, parts.horizons[-1]))
-    return replace(model, calibration=Calibration(noise=noise_from_errors(model, errors)))
+    return replace(model, calibration=Calibration(noise=noise_from_errors(model, errors)))  # type: ignore[type-var]
 
 
 def judged_methods(parts: Parts, outcome: Outcome, settings: SiftSettings) -> Mapping[str, MethodComparison]:

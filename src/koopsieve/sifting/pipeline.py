@@ -21,10 +21,17 @@ from koopsieve.forms import Model, Outcome
 from koopsieve.identify import Identifier
 from koopsieve.sieve import Sieve
 from koopsieve.sieve.algorithm_2 import Reduction, reduce
-from koopsieve.sifting.judge import judged_baselines, judged_methods
+from koopsieve.sifting.judge import (
+    JudgedModel,
+    judged_baselines,
+    judged_linear,
+    judged_methods,
+    same_delays,
+    with_noise,
+)
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.result import SieveResult
-from koopsieve.sifting.search import search_all, simplest
+from koopsieve.sifting.search import SearchResult, learned_again, search_all
 from koopsieve.sifting.settings import Data, SiftSettings
 from koopsieve.sifting.split import Parts, divide
 from koopsieve.uncertainty import Coverage, calibrate, coverage
@@ -163,16 +170,21 @@ def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
         plan = plan_searches(divided, settings)
     with clock.stage("search"):
         searches = search_all(plan, divided, settings)
-        chosen = simplest(searches.every)
+        chosen = searches.best
+    with clock.stage("learn again"):
+        learned = learned_again(chosen)
     with clock.stage("bands"):
-        outcome = _calibrated(chosen.outcome, chosen.parts)
+        outcome = _calibrated(learned, chosen.parts)
         parts = replace(chosen.parts, transitions=outcome.statistics.rows)
     with clock.stage("explain"):
         graph = _graph(outcome, settings.threshold)
     with clock.stage("baselines"):
-        baselines = judged_baselines(parts, outcome, settings.executor)
+        mine = JudgedModel(parts, outcome.path.choice.errors, outcome.path.choice.model, outcome.model)
+        linear = _best_linear(searches.linear, mine, chosen) or same_delays(parts, settings.executor)
+        baselines = judged_baselines(parts, outcome, linear)
     with clock.stage("judge"):
         errors = parts.errors(outcome.model, outcome.path.choice.model)
+        beside_linear = judged_linear(mine, linear)
         comparison = judged_methods(parts, outcome, settings)
         diagnostics = diagnose(outcome.model, outcome.kept, parts.horizons, errors.nmse)
         held = _coverage(outcome.model, parts, settings.level)
@@ -181,9 +193,11 @@ def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
         paths=searches.paths,
         searches=(*plan.preliminary, *(one.summary for one in searches.every)),
         left_out=searches.left_out,
+        unstable=searches.unstable,
         errors=errors,
         diagnostics=diagnostics,
         baselines=baselines,
+        beside_linear=beside_linear,
         reduction=graph,
         evaluation=parts.evaluation,
         samples=parts.samples,
@@ -194,6 +208,15 @@ def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
         coverage=held,
         provenance=parts.provenance,
     )
+
+
+def _best_linear(linear: SearchResult | None, mine: JudgedModel, chosen: SearchResult) -> JudgedModel | None:
+    """Return the best plain linear model, learned from all data; None where it was no candidate."""
+    if linear is None or linear is chosen:
+        return None if linear is None else mine
+    choice = linear.path.choice
+    model = with_noise(learned_again(linear).model, choice.model, linear.parts)
+    return JudgedModel(linear.parts, choice.errors, choice.model, model)
 
 
 def _calibrated(outcome: Outcome, parts: Parts) -> Outcome:

@@ -7,22 +7,24 @@ the plant. In come the divided data and the settings, out comes the plan: what t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding, Signals, Trajectories
-from koopsieve.dictionary import Block, Dictionary
-from koopsieve.forms import Form
-from koopsieve.sifting.choose import Evidence, choose
+from koopsieve.dictionary import Block, Constant, Dictionary, States
+from koopsieve.forms import Form, PlainLinearForm
+from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights
 from koopsieve.sifting.families import Family, families
 from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
-from koopsieve.sifting.split import Parts
+from koopsieve.sifting.split import Parts, deepest_of
 
 LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
 NONLINEAR_DELAYS = (0, 1, 2, 4, 8)
+SHORT_DELAYS = (0, 1, 2, 3)
+MAX_DICTIONARIES = 3  # that are searched in full where data are few, and preliminary searches tell little
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,17 @@ class SearchPlan:
     preliminary : tuple of SearchSummary
     deepest : Embedding
         All searches are compared from the starts that these delays leave.
+    line : Embedding
+        The delays that suit plain linear models.
+    open_delays : bool
+        Whether delays were to be found.
     """
 
     jobs: tuple[SearchJob, ...]
     preliminary: tuple[SearchSummary, ...]
     deepest: Embedding
+    line: Embedding
+    open_delays: bool = False
 
 
 def plan_searches(parts: Parts, settings: SiftSettings) -> SearchPlan:
@@ -59,6 +67,25 @@ def plan_searches(parts: Parts, settings: SiftSettings) -> SearchPlan:
     KoopsieveError
         If a fitted dictionary is given and the delays are to be found.
     """
+    found = _planned(parts, settings)
+    if not settings.offers_plain_linear:
+        return found
+    return replace(found, jobs=(*_plain_jobs(found, parts), *found.jobs))
+
+
+def _plain_jobs(plan: SearchPlan, parts: Parts) -> tuple[SearchJob, ...]:
+    """Return the plain linear model with the delays that suit it, and with few, where simulation may fit better.
+
+    With few data the timing that suits least squares one step ahead is a guess, so both are tried.
+    """
+    form, recipe, line = PlainLinearForm(), States() + Constant(), plan.line
+    timings = ("k", "k+1") if parts.cuts and parts.learn.signals.inputs else (line.inputs_at,)
+    few = [d for d in SHORT_DELAYS if d <= plan.deepest.state_delays] if plan.open_delays else []
+    tried = [Embedding(d, min(d, plan.deepest.input_delays), timing) for d in few for timing in timings]
+    return tuple(SearchJob(one, recipe, (form,)) for one in dict.fromkeys([*tried, line]))
+
+
+def _planned(parts: Parts, settings: SiftSettings) -> SearchPlan:
     dictionary, signals = settings.dictionary, parts.learn.signals
     forms = settings.forms_for(inputs=bool(signals.inputs), rows=_rows(parts))
     delays = settings.delays_of(parts.learn)
@@ -68,9 +95,9 @@ def plan_searches(parts: Parts, settings: SiftSettings) -> SearchPlan:
             "To find the delays, give a recipe such as States() + Monomials(2), which is fitted to each number of "
             "delays. Got a fitted Dictionary, whose delays are decided. Leave delays out."
         )
-    deepest = _deepest(grid)
+    deepest = deepest_of(grid)
     if len(grid) == 1 and not isinstance(dictionary, str):
-        return SearchPlan((SearchJob(grid[0], dictionary, forms),), (), deepest)
+        return SearchPlan((SearchJob(grid[0], dictionary, forms),), (), deepest, grid[0])
     fast = PreliminarySearch.on_sample(parts, deepest, settings.seed)
     plain = [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
     line = plain[_simplest(plain)].embedding
@@ -78,18 +105,22 @@ def plan_searches(parts: Parts, settings: SiftSettings) -> SearchPlan:
     linear = tuple(form for form in forms if form.linear_in_delays)
     if linear == forms:
         shallow = _deepest_affordable(fast, offered, grid, line)
-        return SearchPlan(_linear_jobs(linear, offered, shallow, signals), tuple(plain), deepest)
+        return SearchPlan(_linear_jobs(linear, offered, shallow, signals), tuple(plain), deepest, line, delays is None)
     near = {*NONLINEAR_DELAYS, line.state_delays} if delays is None else {e.state_delays for e in grid}
     same = [one for one in grid if one.inputs_at == line.inputs_at and one.state_delays in near]
     pairs = [(embedding, one) for embedding in same for one in offered]
     tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals))
-    embedding, family = tried[_simplest([one.summary for one in tried])].pair if tried else (line, offered[0])
-    jobs = _jobs([form for form in forms if form not in linear], embedding, family, signals)
+    best = [one.pair for one in _best_of_each(tried)] or [(line, offered[0])]
+    lifted = [form for form in forms if form not in linear]
+    jobs = _jobs(lifted, *best[0], signals)
+    if parts.cuts:
+        again = [form for form in lifted if form.uses_input_terms]
+        jobs += tuple(job for pair in best[1:MAX_DICTIONARIES] for job in _jobs(again, *pair, signals))
     if linear:
-        both = tuple(dict.fromkeys([family, offered[-1]]))
-        jobs = (*_linear_jobs(linear, both, _deepest_affordable(fast, both, grid, line), signals), *jobs)
+        family = (best[0][1],)
+        jobs = (*_linear_jobs(linear, family, _deepest_affordable(fast, family, grid, line), signals), *jobs)
         jobs = tuple(sorted(jobs, key=lambda job: job.forms[0].recipe is not None))  # the slowest last
-    return SearchPlan(jobs, (*plain, *(one.summary for one in tried)), deepest)
+    return SearchPlan(jobs, (*plain, *(one.summary for one in tried)), deepest, line, delays is None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +143,17 @@ def _tried(
             yield _Tried((embedding, offered), summary)
 
 
-def _deepest(grid: Sequence[Embedding]) -> Embedding:
-    """Return delays that reach as far as any of several, and the later timing of the inputs."""
-    latest = max(grid, key=lambda one: one.ahead).inputs_at
-    return Embedding(max(e.state_delays for e in grid), max(e.input_delays for e in grid), latest)
+def _best_of_each(tried: Sequence[_Tried]) -> list[_Tried]:
+    """Return the best search, then that of the other dictionaries, and so on.
+
+    Simplicity does not count here: a rough search says little, and the full one takes no more terms than it needs.
+    """
+    found, rest = [], list(tried)
+    while rest:
+        best = rest[_simplest([one.summary for one in rest], [0] * len(rest))]
+        found.append(best)
+        rest = [one for one in rest if one.pair[1] != best.pair[1]]
+    return found
 
 
 def _deepest_affordable(
@@ -177,7 +215,14 @@ def _usual_length(episodes: Sequence[FloatArray]) -> int:
     return int(lengths[np.searchsorted(np.cumsum(lengths), 0.1 * lengths.sum())])
 
 
-def _simplest(tried: Sequence[SearchSummary]) -> int:
-    """Return which of the preliminary searches is the simplest that is as good as the best."""
+def _simplest(tried: Sequence[SearchSummary], complexity: Complexity | None = None) -> int:
+    """Return which of the preliminary searches is the simplest that is as good as the best.
+
+    By default they are the simpler the fewer terms are kept; of two timings the usual one is simpler.
+    """
     errors, runs = np.stack([one.errors.blocks for one in tried]), np.stack([one.runs for one in tried])
-    return choose(Evidence(errors, runs, [one.candidates + one.embedding.ahead for one in tried], [True] * len(tried)))
+    weights = horizon_weights(tried[0].errors.horizons)
+    if complexity is None:
+        complexity = [(one.kept, one.embedding.ahead) for one in tried]
+    bounded = [one.bounded for one in tried]
+    return choose(Evidence(errors, runs, complexity, [True] * len(tried), bounded, weights))

@@ -16,10 +16,11 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding
 from koopsieve.data.splitting import sample, thinned
 from koopsieve.dictionary import Block, Constant, Dictionary, States
-from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
+from koopsieve.evaluate import WindowErrors
 from koopsieve.forms import ReprojectedForm, Task
 from koopsieve.sieve import SimulationSieve
 from koopsieve.sifting.choose import chosen_point
+from koopsieve.sifting.folds import fold_errors
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.split import Parts
 
@@ -47,6 +48,8 @@ class SearchSummary(Shown):
     runs : array
         Errors of free runs along the validation data.
     seconds : float
+    bounded : bool
+        Whether long free runs stay bounded.
     """
 
     stage: str
@@ -58,6 +61,7 @@ class SearchSummary(Shown):
     errors: WindowErrors
     runs: FloatArray
     seconds: float
+    bounded: bool = True
 
     @property
     def run(self) -> float:
@@ -91,18 +95,19 @@ class PreliminarySearch:
         stretch = 4 * (parts.horizons[-1] + deepest.lost + 1)
         learn = thinned(sample(parts.learn, LEARN_ROWS, stretch), LEARN_ROWS, stretch)
         windows = thinned(parts.windows, WINDOW_ROWS, stretch)
-        part = replace(parts, learn=learn, validation=learn, windows=windows, validated=True, given=())
+        part = replace(parts, learn=learn, validation=windows, windows=windows, validated=True, given=())
         return cls(part, deepest, seed)
 
     def linear(self, embedding: Embedding) -> SearchSummary:
         """Fit the linear model of states and a constant."""
         begun, parts = time.perf_counter(), self._embedded(embedding)
         model, _ = linear_baseline(parts.learn, parts.validation, None, merge=False)
-        errors, runs = window_errors(model, parts.windows, parts.horizons), simulation_errors(model, parts.windows)
-        size, seconds = len(model.dictionary.regressors), time.perf_counter() - begun
-        return SearchSummary(
-            PRELIMINARY, model.form, embedding, repr(States() + Constant()), size, size, errors, runs, seconds
-        )
+        of_folds = (linear_baseline(fold.learn, fold.learn, None, merge=False)[0] for fold in parts.folds)
+        errors, runs = fold_errors([*of_folds, model], parts)
+        task = Task(parts.learn, parts.validation, parts.windows, model.dictionary, parts.horizons)
+        bounded, size = task.stays_bounded(model), len(model.dictionary.regressors)
+        seconds, recipe = time.perf_counter() - begun, repr(States() + Constant())
+        return SearchSummary(PRELIMINARY, model.form, embedding, recipe, size, size, errors, runs, seconds, bounded)
 
     def reprojected(self, embedding: Embedding, recipe: Block) -> SearchSummary | None:
         """Fit a few sets of a dictionary in the reprojected form; None if it is too large for that."""

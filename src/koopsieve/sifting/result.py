@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -24,8 +24,7 @@ from koopsieve.forms.path import SievePath
 from koopsieve.identify import Estimate, interchangeable_groups
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.algorithm_2 import Reduction
-from koopsieve.sifting.choose import paired_standard_error
-from koopsieve.sifting.judge import LINEAR, SIFTED, Baseline, MethodComparison
+from koopsieve.sifting.judge import SIFTED, Baseline, LinearComparison, MethodComparison
 from koopsieve.sifting.preliminary import SearchSummary
 from koopsieve.sifting.split import EvaluationData
 from koopsieve.uncertainty import Coverage
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 KIND = "koopsieve result"
 VERSION = 1
 MUCH_WORSE = 10.0  # times the error on the validation data that an error on test data is worth a word
+MIN_SAMPLES_PER_STEP = 10  # of the longest horizon; with fewer, little is known of errors there
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +53,9 @@ class SieveResult(Shown):
     diagnostics : Diagnostics
         Of the model.
     baselines : mapping from name to Baseline
-        "persistence", "linear" (with a constant and the same delays) and "everything".
+        "persistence", "linear" (the best plain linear model: past samples and a constant) and "everything".
+    beside_linear : tuple of LinearComparison
+        The model and that linear one from the same starts: on what the choice was made on, then on the evaluation data.
     comparison : mapping from name to MethodComparison
         Further methods that were asked for, on all observables and on those kept.
     reduction : Reduction
@@ -72,6 +74,8 @@ class SieveResult(Shown):
         Every preliminary and full search, in their order.
     left_out : tuple of str
         Searches that were not made because the time limit was reached.
+    unstable : bool
+        Whether the plant seems to be unstable, logged under feedback; then the shorter horizons decided.
     provenance : Provenance
         What was done to the data on the way in, with counts: gaps, resampling, samples left out.
     """
@@ -81,6 +85,7 @@ class SieveResult(Shown):
     errors: Errors
     diagnostics: Diagnostics
     baselines: Mapping[str, Baseline]
+    beside_linear: tuple[LinearComparison, ...]
     reduction: Reduction
     evaluation: EvaluationData
     samples: Mapping[str, int]
@@ -91,6 +96,7 @@ class SieveResult(Shown):
     coverage: Coverage | None = None
     searches: tuple[SearchSummary, ...] = ()
     left_out: tuple[str, ...] = ()
+    unstable: bool = False
     provenance: Provenance = field(default_factory=Provenance)
 
     @property
@@ -179,17 +185,13 @@ class SieveResult(Shown):
 
     @property
     def gain_over_linear(self) -> FloatArray:
-        """Linear model's error over the sifted one's on validation windows, per horizon (typical ratio)."""
-        mine, theirs = self.path.choice.errors.logs, self.baselines[LINEAR].validation.logs
-        ratio: FloatArray = np.exp(np.mean(theirs - mine, axis=1))
-        return ratio
+        """Best plain linear model's NMSE over the sifted one's on the evaluation data, per horizon (typical ratio)."""
+        return self.beside_linear[-1].gain
 
     @property
     def beats_linear(self) -> bool:
-        """Whether, pooled over the horizons, the error on validation windows is less by more than a standard error."""
-        mine = self.path.choice.errors.logs.mean(axis=0)
-        theirs = self.baselines[LINEAR].validation.logs.mean(axis=0)
-        return bool(np.mean(theirs - mine) > paired_standard_error(mine, theirs))
+        """Whether its error on the evaluation data is less than that of the best plain linear model, beyond doubt."""
+        return self.beside_linear[-1].better
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -211,16 +213,31 @@ class SieveResult(Shown):
     def remarks(self) -> tuple[str, ...]:
         """What a user should know, in words: the choice, the baseline, what is worrying about the model."""
         found = [*self.cautions, self.path.describe(), *([self.outcome.status] if self.outcome.status else [])]
-        if not self.beats_linear:
-            found.append(
-                "On the validation data it does not beat a linear model with the same delays and a constant. "
-                "Use that one, or offer other observables."
-            )
+        found += [self.beside_linear[-1].describe(), *self._doubts()]
         if self.left_out:
             found.append(f"Not searched, because the time limit was reached: {'; '.join(self.left_out)}.")
         bands = None if self.model.calibration is None else self.model.calibration.bands
         shortage = "" if bands is None else bands.shortage(self.horizons[-1], self.level)
         return (*found, *self.diagnostics.warnings, *([shortage] if shortage else []))
+
+    def _doubts(self) -> Iterator[str]:
+        """Yield what speaks against the model on the evaluation data."""
+        first, last = self.beside_linear[0], self.beside_linear[-1]
+        if self.unstable:
+            yield (
+                "The plant seems to be unstable and was logged under feedback: models that stay bounded predict the "
+                "next sample far worse. So the shorter horizons decided. Do not simulate this model without feedback."
+            )
+        if first.better and last.worse:
+            yield f"Validation and {last.on} data disagree: on validation data its NMSE is less than that model's."
+        if not self.errors.mean[-1] < 1:
+            yield f"At {steps(self.horizons[-1])} it predicts worse than the mean of the outputs would."
+        learned = self.samples["learn"] + self.samples["validation"]
+        if 0 < learned < MIN_SAMPLES_PER_STEP * self.horizons[-1]:
+            yield (
+                f"{learned} samples are few for predictions {self.horizons[-1]} steps ahead: what is said here of "
+                "accuracy is uncertain. Give more data, or ask for shorter horizons."
+            )
 
     def describe(self) -> str:
         """Say in words what was kept, how well it predicts and what to be careful about."""

@@ -8,34 +8,71 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from koopsieve._types import KoopsieveError
 from koopsieve.dictionary import Block
+from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution.progress import part
-from koopsieve.forms import FORMS, Candidates, Form, Outcome, Task
+from koopsieve.forms import FORMS, Candidates, Form, Outcome, PlainLinearForm, Task
 from koopsieve.forms.path import SievePath
-from koopsieve.sifting.choose import Evidence, choose, chosen_point
+from koopsieve.sifting.choose import Evidence, choose, chosen_point, horizon_weights, scores
+from koopsieve.sifting.folds import judged_again
 from koopsieve.sifting.plan import SearchJob, SearchPlan
 from koopsieve.sifting.preliminary import FULL, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import Parts
 
 SHARE_OF_SEARCHES = 0.65  # of the time of a default job, about
+CLEARLY_UNSTABLE = 1.05  # absolute value of a pole; noise moves those of an integrator less
+FAR_BETTER = 2.0  # times less squared error one step ahead
+MAX_LOSS = 0.02  # of the score that learning from all data may cost
+NOT_LEARNED_AGAIN = (
+    "The model is the one that was judged: fitted to all data it predicts them worse than fitted to the learning part."
+)
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What the full search of one dictionary in one form found, and the data it was given."""
+    """What the full search of one dictionary in one form found, and the data it was given.
+
+    Parameters
+    ----------
+    parts : Parts
+        With the delays of the search.
+    found : Candidates
+        The path, every point judged.
+    chosen : int
+        The point to take.
+    summary : SearchSummary
+    """
 
     parts: Parts
-    outcome: Outcome
+    found: Candidates
+    chosen: int
     summary: SearchSummary
 
+    @cached_property
+    def path(self) -> SievePath:
+        """The path with its choice."""
+        return self.found.path(self.chosen)
+
+    def at_short_horizons(self) -> SearchResult:
+        """Return the same search with the point that is best at the shorter horizons."""
+        return replace(self, chosen=choose(Evidence.of(self.found.points, short=True)))
+
     @property
-    def complexity(self) -> tuple[int, int]:
-        """By the form first, then by the number of terms."""
-        return list(FORMS).index(self.outcome.path.form), self.outcome.path.choice.size
+    def plain(self) -> bool:
+        """Whether it is the plain linear model."""
+        return isinstance(self.found.form, PlainLinearForm)
+
+    @property
+    def complexity(self) -> tuple[int, ...]:
+        """By the form first, the plain linear model before all, then by the number of terms."""
+        return int(not self.plain), list(FORMS).index(self.found.form.name), self.path.choice.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +89,40 @@ class SearchResults:
     every: tuple[SearchResult, ...]
     left_out: tuple[str, ...]
 
+    @cached_property
+    def best(self) -> SearchResult:
+        """The simplest that is as good as the best; on an unstable plant, at the shorter horizons."""
+        if not self.unstable:
+            return simplest(self.every)
+        again = [one.at_short_horizons() for one in self.every]
+        points, complexity = [one.path.choice for one in again], [one.complexity for one in again]
+        return again[choose(Evidence.of(points, complexity, short=True))]
+
+    @cached_property
+    def unstable(self) -> bool:
+        """Whether the plant seems to be unstable, logged under feedback.
+
+        Then long runs favour a false, stable model. The error of one step betrays it: a plain linear model with a pole
+        well outside the unit circle predicts the next sample far better.
+        """
+        taken = simplest(self.every).path
+        points = [point for one in self.every if one.plain for point in one.found.points]
+        first = [point.errors.error[0] for point in points if point.model.spectral_radius > CLEARLY_UNSTABLE]
+        return bool(first) and taken.horizons[0] == 1 and min(first) * FAR_BETTER < taken.choice.errors.error[0]
+
+    @property
+    def linear(self) -> SearchResult | None:
+        """The best plain linear model; None where it was no candidate."""
+        plain = [one for one in self.every if one.plain]
+        return self.best if self.best.plain else simplest(plain) if plain else None
+
     @property
     def paths(self) -> dict[str, SievePath]:
         """The path of each form: where several dictionaries were searched, that of the best one."""
-        best = simplest(self.every)
-        forms = dict.fromkeys(one.outcome.path.form for one in self.every)
-        of_form = {form: [one for one in self.every if one.outcome.path.form == form] for form in forms}
-        return {form: (best if best in some else simplest(some)).outcome.path for form, some in of_form.items()}
+        best = self.best.path
+        forms = dict.fromkeys(one.path.form for one in self.every)
+        of_form = {form: [one for one in self.every if one.path.form == form] for form in forms}
+        return {form: best if best.form == form else simplest(some).path for form, some in of_form.items()}
 
 
 def search_all(plan: SearchPlan, divided: Parts, settings: SiftSettings) -> SearchResults:
@@ -106,38 +170,63 @@ def _task(job: SearchJob, plan: SearchPlan, divided: Parts, settings: SiftSettin
 
 def _searched(form: Form, job: SearchJob, parts: Parts, task: Task, settings: SiftSettings) -> SearchResult:
     begun = time.perf_counter()
-    found = form.candidates(task)
+    found = judged_again(form.candidates(task), parts)
     chosen = chosen_point(found.points, settings.max_terms)
-    outcome = _refined(found, chosen).relearn(chosen)
-    choice, seconds = outcome.path.choice, time.perf_counter() - begun
+    found = _refined(found, chosen, parts)
+    choice, seconds = found.points[chosen], time.perf_counter() - begun
     summary = SearchSummary(
         stage=FULL,
         form=form.name,
         embedding=job.embedding,
         dictionary=repr(job.dictionary),
-        candidates=outcome.path.candidates,
+        candidates=found.total,
         kept=choice.size,
         errors=choice.errors,
         runs=choice.runs,
         seconds=seconds,
     )
-    return SearchResult(parts, outcome, summary)
+    return SearchResult(parts, found, chosen, summary)
 
 
-def _refined(found: Candidates, chosen: int) -> Candidates:
+def learned_again(result: SearchResult) -> Outcome:
+    """Learn the chosen set from all data; where that model is worse than the one that was judged, keep the latter.
+
+    Both are simulated along all data in memory. The new one has learned from these, so it should be better.
+    """
+    outcome = replace(result.found.relearn(result.chosen), path=result.path)
+    point, task = result.path.choice, result.found.task
+    if not result.parts.validated or outcome.model is point.model:
+        return outcome
+    both = (point.model, outcome.model)
+    errors = [[window_errors(one, part, task.horizons).blocks for part in task.in_memory] for one in both]
+    runs = [[simulation_errors(one, part) for part in task.in_memory] for one in both]
+    blocks, ends = (np.stack([np.concatenate(one, axis=-1) for one in parts]) for parts in (errors, runs))
+    stays = (point.in_range, not point.in_range or task.stays_in_range(outcome.model))
+    bounded = (point.bounded, task.stays_bounded(outcome.model))
+    before, after = scores(Evidence(blocks, ends, (0, 0), stays, bounded, horizon_weights(task.horizons)))
+    if after <= before + MAX_LOSS:
+        return outcome
+    return replace(outcome, model=point.model, status=NOT_LEARNED_AGAIN)
+
+
+def _refined(found: Candidates, chosen: int, parts: Parts) -> Candidates:
     """Return the path with the chosen point fitted better, where a form can and that is not worse."""
     refined = found.refined(chosen)
+    if refined.points[chosen] is found.points[chosen]:
+        return found
+    alone = judged_again(replace(refined, points=(refined.points[chosen],)), parts)
+    refined = replace(refined, points=(*found.points[:chosen], *alone.points, *found.points[chosen + 1 :]))
     return refined if choose(Evidence.of([found.points[chosen], refined.points[chosen]])) else found
 
 
 def simplest(made: Sequence[SearchResult]) -> SearchResult:
     """Return the simplest that is as good as the best on the validation windows."""
-    points, complexity = [one.outcome.path.choice for one in made], [one.complexity for one in made]
+    points, complexity = [one.path.choice for one in made], [one.complexity for one in made]
     return made[choose(Evidence.of(points, complexity))]
 
 
 def _check_nothing_chosen_blindly(parts: Parts, found: Sequence[SearchResult], forms: Sequence[Form]) -> None:
-    sets = sum(len(one.outcome.path.points) for one in found)
+    sets = sum(len(one.found.points) for one in found)
     refits = max(form.fits_per_set for form in forms)
     if not parts.validated and (sets > 1 or refits > 1):
         raise KoopsieveError(

@@ -71,6 +71,11 @@ class SiftSettings:
         return tuple(form for form in every if inputs or not form.needs_inputs or self.form != AUTO)
 
     @property
+    def offers_plain_linear(self) -> bool:
+        """Whether the plain linear model is a candidate: where the form is to be found, and data decide."""
+        return self.form == AUTO and not isinstance(self.sieve, GraphSieve) and self.validation != 0
+
+    @property
     def shown(self) -> Progress:
         """What shows how far the work is."""
         if not isinstance(self.progress, bool):

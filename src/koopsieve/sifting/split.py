@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
 from koopsieve._display import Facts, Shown
-from koopsieve._types import KoopsieveError, sorted_horizons, warn_user
+from koopsieve._types import FloatArray, KoopsieveError, sorted_horizons, warn_user
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.data.delays import long_enough, require_dataset
 from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.splitting import hold_out, in_memory, sample_and_count, thinned
 from koopsieve.evaluate import Errors, judge
+from koopsieve.evaluate.horizon_errors import spread
 from koopsieve.forms import Model
+from koopsieve.forms.task import MAX_WINDOW, MIN_WINDOW
 from koopsieve.sifting.settings import Data, SiftSettings
 
 Given = TypeVar("Given", Data, Data | float, Data | float | None)
@@ -22,6 +25,10 @@ Given = TypeVar("Given", Data, Data | float, Data | float | None)
 MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that it is split as trajectories are
 MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
 MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
+MAX_FOLDED_ROWS = 5_000  # samples to learn from up to which the validation data alone would decide too little
+FOLDS = 3  # beside the validation data
+
+Stretch = tuple[int, int, int]  # episode, first sample, sample after the last
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +55,17 @@ class EvaluationData(Shown):
 
 
 @dataclass(frozen=True, eq=False)
+class Fold:
+    """A part of the learning data to compare models on, and the rest of all data to fit them to.
+
+    Predictions start from samples before the part, which others learn from; what is predicted is in the part.
+    """
+
+    learn: Trajectories
+    windows: Trajectories
+
+
+@dataclass(frozen=True, eq=False)
 class Parts:
     """The data in their parts: as they were measured, or with delays embedded.
 
@@ -69,6 +87,10 @@ class Parts:
     transitions : float, optional
         Number of transitions that the final model was learned from, known after it was learned. Streams whose length is
         not known are counted by it.
+    cuts : tuple
+        Where there are few data: the stretches of the learning part that each fold holds out.
+    folds : tuple of Fold
+        The same with delays embedded.
     """
 
     learn: Data
@@ -80,6 +102,16 @@ class Parts:
     given: tuple[object, ...] = ()
     held: int = 0
     transitions: float | None = None
+    cuts: tuple[tuple[Stretch, ...], ...] = ()
+    folds: tuple[Fold, ...] = ()
+
+    @property
+    def variance(self) -> FloatArray:
+        """The variance of every output in the learning part, as far as it is in memory, and on the windows."""
+        n, learn = len(self.windows.output_names), self.learn.states if isinstance(self.learn, Trajectories) else ()
+        seen = np.concatenate([x[:, :n] for x in (*learn, *self.windows.states)])
+        variance: FloatArray = spread(seen) / len(seen)
+        return np.where(variance > 0, variance, 1.0)
 
     @property
     def provenance(self) -> Provenance:
@@ -124,8 +156,11 @@ class Parts:
         """
         learn, held = embedded(self.learn, embedding), embedded(self.validation, embedding)
         learn.signals.require_same(held.signals, "Learning and validation data")
-        windows = _trimmed(embedded(self.windows, embedding), embedding if deepest is None else deepest)
-        same = replace(self, learn=learn, validation=held, windows=windows)
+        deepest = embedding if deepest is None else deepest
+        windows = trimmed(embedded(self.windows, embedding), deepest)
+        cuts = self.cuts if all(self._long_enough(cut, deepest) for cut in self.cuts) else ()
+        folds = tuple(self._fold(cut, embedding, deepest) for cut in cuts)
+        same = replace(self, learn=learn, validation=held, windows=windows, folds=folds)
         if self.evaluation.on == "validation":
             return replace(same, evaluation=EvaluationData("validation", windows))
         judged = embedded(self.evaluation.data, embedding)
@@ -133,8 +168,69 @@ class Parts:
         truth = None if self.evaluation.truth is None else embedded(self.evaluation.truth, embedding)
         return replace(same, evaluation=EvaluationData(self.evaluation.on, judged, truth))
 
+    def _long_enough(self, held: Sequence[Stretch], deepest: Embedding) -> bool:
+        """Tell whether a fold holds the longest horizon, and the rest the windows that fits simulate.
 
-def _trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
+        It is asked for the deepest delays, so that all searches have the same folds.
+        """
+        if not isinstance(self.learn, Trajectories) or not isinstance(self.validation, Trajectories):
+            return False
+        lost = deepest.lost + deepest.ahead + 1
+        rest = [last - first for _, first, last in _complement(held, self.learn)] + [
+            len(x) for x in self.validation.states
+        ]
+        window = int(np.clip(self.horizons[-1], MIN_WINDOW, MAX_WINDOW))
+        return max(rest) - lost >= window and max(last - first for _, first, last in held) - lost >= self.horizons[-1]
+
+    def _fold(self, held: Sequence[Stretch], embedding: Embedding, deepest: Embedding) -> Fold:
+        learn, held_out = self.learn, self.validation
+        if not isinstance(learn, Trajectories) or not isinstance(held_out, Trajectories):
+            raise TypeError("Only data in memory are cut into folds.")
+        reach = deepest.lost - learn.embedding.lost
+        rest = [piece for piece in _complement(held, learn) if piece[2] - piece[1] > deepest.lost + deepest.ahead + 2]
+        others = embedded(_joined(learn.stretches(rest), held_out), embedding)
+        before = learn.stretches([(e, max(first - reach, 0), last) for e, first, last in held])
+        return Fold(others, trimmed(embedded(before, embedding), deepest))
+
+
+def deepest_of(grid: Sequence[Embedding]) -> Embedding:
+    """Return delays that reach as far as any of several, and the later timing of the inputs."""
+    latest = max(grid, key=lambda one: one.ahead).inputs_at
+    return Embedding(max(e.state_delays for e in grid), max(e.input_delays for e in grid), latest)
+
+
+def _complement(held: Sequence[Stretch], data: Trajectories) -> list[Stretch]:
+    """Return what the stretches, at most one per episode, leave of every episode."""
+    of = {episode: (first, last) for episode, first, last in held}
+    pieces = []
+    for episode, x in enumerate(data.states):
+        first, last = of.get(episode, (len(x), len(x)))
+        pieces += [(episode, 0, first), (episode, last, len(x))]
+    return [piece for piece in pieces if piece[2] - piece[1] > 1]
+
+
+def _joined(one: Trajectories, other: Trajectories) -> Trajectories:
+    sources = (*one.provenance.sources, *other.provenance.sources)
+    both = replace(one.provenance, sources=sources)
+    return replace(one, states=one.states + other.states, inputs=one.inputs + other.inputs, provenance=both)
+
+
+def _fold_cuts(parts: Parts) -> tuple[tuple[Stretch, ...], ...]:
+    """Return the stretches that each fold holds out; none where there are many data, or folds would be too short."""
+    learn, held = parts.learn, parts.validation
+    if not (parts.validated and isinstance(learn, Trajectories) and isinstance(held, Trajectories)):
+        return ()
+    if learn.n_samples > MAX_FOLDED_ROWS:
+        return ()
+    if len(learn) >= FOLDS:
+        return tuple(
+            tuple((e, 0, len(learn.states[e])) for e in range(fold, len(learn), FOLDS)) for fold in range(FOLDS)
+        )
+    ends = [np.linspace(0, len(x), FOLDS + 1).astype(int).tolist() for x in learn.states]
+    return tuple(tuple((e, cut[fold], cut[fold + 1]) for e, cut in enumerate(ends)) for fold in range(FOLDS))
+
+
+def trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
     """Return what a deeper embedding would have left of each episode."""
     first, last = deepest.lost - data.embedding.lost, deepest.ahead - data.embedding.ahead
     if not first and not last:
@@ -175,7 +271,8 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     if test is not None:
         judged = EvaluationData(on, sample_and_count(test, MAX_JUDGED_ROWS, stretch)[0], settings.truth)
     parts = Parts(learn, held, windows, judged, validated, horizons, given, count)
-    return replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))
+    parts = replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))
+    return replace(parts, cuts=_fold_cuts(parts))
 
 
 def _refuse_constant_outputs(data: Data) -> None:

@@ -99,6 +99,9 @@ class DecayCandidates(Candidates):
     def total(self):
         return self.dictionary.size
 
+    def refitted(self, chosen, data):
+        return tuple(decay([data], self.points[i].model.dictionary) for i in chosen)
+
     def relearn(self, chosen):
         kept, task = self.points[chosen].retained, self.task
         learned = learning_statistics(task, self.dictionary, ())

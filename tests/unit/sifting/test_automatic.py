@@ -39,7 +39,7 @@ def test_every_search_is_in_the_table(found):
     assert {one.form for one in full} == {"linear", "bilinear", "reprojected"}
     assert {one.embedding.inputs_at for one in preliminary} == {"k", "k+1"}
     assert {one.embedding.state_delays for one in preliminary} >= {0, 1, 2, 8}
-    assert all(one.errors.blocks.shape == preliminary[0].errors.blocks.shape for one in preliminary)
+    assert len({one.errors.blocks.shape for one in full}) == 1
     assert found.left_out == ()
 
 
@@ -65,8 +65,8 @@ def test_all_searches_start_at_the_same_samples():
 def test_the_time_is_kept(found):
     short = sift(oscillator(), States() + Constant() + Monomials(2), horizons=[1, 10], budget=1e-9)
     assert set(short.paths) == {"linear"}
-    assert len(short.left_out) == 2
-    assert "Not searched, because the time limit was reached: bilinear form" in " ".join(short.remarks)
+    assert len(short.left_out) == 3
+    assert "Not searched, because the time limit was reached: linear form of States()" in " ".join(short.remarks)
 
 
 def test_at_most_so_many_terms():
@@ -83,8 +83,8 @@ def test_only_what_is_left_open_is_looked_for():
     given = SiftSettings(dictionary=States() + Constant(), **asked)
     plan = plan_searches(divide(oscillator(), given), given)
     assert plan.preliminary == ()
-    (job,) = plan.jobs
-    assert job.embedding == Embedding(1, 1)
+    plain, job = plan.jobs
+    assert plain.embedding == job.embedding == Embedding(1, 1)
     assert [form.name for form in job.forms] == ["linear", "bilinear", "reprojected"]
     left_open = SiftSettings(form="linear", **asked)
     plan = plan_searches(divide(oscillator(), left_open), left_open)
@@ -145,7 +145,7 @@ def test_a_dictionary_that_grows_too_large_with_delays_is_tried_with_fewer():
     settings = SiftSettings(dictionary=large, delays="auto", horizons=(1, 5))
     plan = plan_searches(divide(oscillator(), settings), settings)
     assert max(one.embedding.state_delays for one in plan.preliminary if one.form == "reprojected") == 2
-    assert all(one.embedding.state_delays <= 2 for one in plan.jobs)
+    assert all(one.embedding.state_delays <= 2 for one in plan.jobs if one.dictionary is large)
 
 
 def test_few_samples_have_few_kernels():

@@ -22,7 +22,7 @@ from koopsieve.forms.form import Candidates, Form, Outcome
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Episodes, Task, filled, learning_statistics, window_length, with_validation
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
-from koopsieve.regression import RegressionStatistics
+from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.horizon import HorizonSieve
 from koopsieve.sieve.protocol import Sieve, TermSet
 from koopsieve.sieve.simulation import draw_windows
@@ -121,17 +121,20 @@ class BilinearCandidates(Candidates):
             better = self._refined(self.points[chosen])
         return replace(self, points=(*self.points[:chosen], better, *self.points[chosen + 1 :]))
 
+    def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[BilinearModel, ...]:
+        """Fit some sets in the same way to other data."""
+        found = compress(data, self._wide, executor=self.task.executor)
+        with one_blas_thread():
+            return tuple(self._again(self.points[i], found, (data,)) for i in chosen)
+
     def relearn(self, chosen: int) -> Outcome:
         """Fit one set in the same way to learning and validation data together."""
         task, point, union = self.task, self.points[chosen], self.union
         both = with_validation(self.learned, task, self._wide, ())
         small = self._cut(both, point.retained)
+        parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
         with one_blas_thread():
-            if point.refit == OVER_WINDOWS:
-                parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
-                model = self._over_windows(small, point.retained, parts)
-            else:
-                model = self._one_step(small, point.retained)
+            model = self._again(point, both, parts)
             everything = self._one_step(self.learned, union), self._one_step(both, union)
         return Outcome(
             path=self.path(chosen),
@@ -152,6 +155,15 @@ class BilinearCandidates(Candidates):
 
     def _one_step(self, statistics: RegressionStatistics, kept: IndexArray) -> BilinearModel:
         return BilinearModel.from_estimate(self.form.refit.identify(statistics), self.dictionary.select(kept))
+
+    def _again(
+        self, point: PathPoint, statistics: RegressionStatistics, parts: tuple[Trajectories | Stream, ...]
+    ) -> BilinearModel:
+        """Fit one set in the way that it was fitted before."""
+        small = self._cut(statistics, point.retained)
+        if point.refit == OVER_WINDOWS:
+            return self._over_windows(small, point.retained, parts)
+        return self._one_step(small, point.retained)
 
     def _refined(self, point: PathPoint) -> PathPoint:
         task, small = self.task, self.dictionary.select(point.retained)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from koopsieve._types import IndexArray
+from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import simulation_errors
 from koopsieve.execution import one_blas_thread
@@ -18,7 +19,7 @@ from koopsieve.forms.linear.refits import Refitted, Refitter, default_refits
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Task, filled, learning_statistics, with_validation
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
-from koopsieve.regression import RegressionStatistics
+from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.horizon import HorizonSieve
 from koopsieve.sieve.protocol import Sieve, TermSet
 
@@ -89,6 +90,16 @@ class LinearCandidates(Candidates):
     def total(self) -> int:
         """Number of observables."""
         return self.dictionary.size
+
+    def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[LinearModel, ...]:
+        """Refit some sets in the same way to other data."""
+        found = compress(data, self.dictionary, horizons=filled(self.task.horizons), executor=self.task.executor)
+        models = []
+        with one_blas_thread():
+            for point in (self.points[i] for i in chosen):
+                small, kept = self.dictionary.select(point.retained), found.select(point.retained)
+                models.append(self.refitter.again(point, kept, small)[0])
+        return tuple(models)
 
     def relearn(self, chosen: int) -> Outcome:
         """Refit one set in the same way on learning and validation data together."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -98,6 +99,11 @@ class ReprojectedCandidates(Candidates):
     def total(self) -> int:
         """Number of observables and input terms."""
         return len(self.dictionary.regressors)
+
+    def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[ReprojectedModel, ...]:
+        """Fit some sets to other data, from their coefficients."""
+        other = Learning.of(self.task, (data,), self.sieve)
+        return tuple(other.model(self.sieve.refit(other.problem, self.found[i], rounds=1)) for i in chosen)
 
     def relearn(self, chosen: int) -> Outcome:
         """Fit one set once more, to learning and validation data together."""

@@ -22,7 +22,8 @@ from koopsieve.regression.factor import refuse_too_large
 from koopsieve.sieve.simulation.windows import Episode
 
 _ROWS = 4096  # rows lifted at once
-_LEAST_COUNT, _LEAST_SHARE = 10, 0.01  # samples at exactly the extreme value that tell a limit, and their share
+_SAME_LEVEL = 1e-6  # share of the range within which values are the same: rounding must not hide a limit
+_LEAST_COUNT, _LEAST_SHARE = 10, 0.01  # samples at the extreme value that tell a limit, and their share
 _ABOVE_NEXT = 5  # … and how many times as many as at the next value: coarse quantisation has many at both
 
 
@@ -141,9 +142,12 @@ def bounds_around(outputs: FloatArray, margin: float = 1.0) -> OutputBounds:
 
 def _is_limit(values: FloatArray) -> bool:
     """Tell whether the largest value is one at which the record stays, and not just the largest."""
-    levels, counts = np.unique(values, return_counts=True)
-    enough = max(_LEAST_COUNT, _LEAST_SHARE * len(values))
-    return len(levels) > 1 and bool(counts[-1] >= enough and counts[-1] >= _ABOVE_NEXT * counts[-2])
+    width = _SAME_LEVEL * np.ptp(values)
+    below = values[values < values.max() - width]
+    if not below.size:
+        return False
+    count, following = len(values) - below.size, int((below >= below.max() - width).sum())
+    return bool(count >= max(_LEAST_COUNT, _LEAST_SHARE * len(values)) and count >= _ABOVE_NEXT * following)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from koopsieve._types import BoolArray
 from koopsieve.execution import Progress, silent
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
-from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem
+from koopsieve.sieve.simulation.simulation_problem import ALIKE, FittedSet, SimulationProblem
 from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, forward_order, supported
 
 _START_SIZES = (4, 8, 16, 32, 64, 128)  # coefficients per sum of the nested sets, the best of which is the start
@@ -34,7 +34,7 @@ class Front:
     def with_set(self, new: FittedSet) -> Front:
         """Return the front with one more set, if it is the best of its size."""
         known = self.sets.get(new.size)
-        if known is not None and known.loss <= new.loss:
+        if known is not None and known.loss <= (1 + ALIKE) * new.loss:
             return self
         return Front({**self.sets, new.size: new})
 
@@ -42,7 +42,7 @@ class Front:
         """Return the sets that no smaller set matches, the smallest first."""
         found: list[FittedSet] = []
         for size in sorted(self.sets):
-            if not found or self.sets[size].loss < found[-1].loss:
+            if not found or (1 + ALIKE) * self.sets[size].loss < found[-1].loss:
                 found.append(self.sets[size])
         return tuple(found)
 

@@ -5,6 +5,7 @@ A `FittedSet` is one set of free coefficients with their multi-step fit; everyth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +17,8 @@ from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LevenbergM
 from koopsieve.sieve.simulation.window_fit import Structure, WindowFit
 from koopsieve.sieve.simulation.windows import Windows
 
-_SINGULAR = 1e-12  # relative singular value below which a direction is left out of least squares
+_WEAK_PRIOR = 1e-7  # singular value, relative to the largest, of a direction that the data and the prior share alike
+ALIKE = 1e-6  # relative difference of losses that rounding may cause in fits that have not settled to the last digit
 _FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
 
@@ -136,8 +138,8 @@ class SimulationProblem:
             theta = self.shortened(length).fitted(free, theta, optimiser).theta
             length *= 2
         ends = [self.fitted(free, start, optimiser) for start in (first, theta)]
-        best = min(ends, key=lambda one: one.loss)
-        return self.fitted(free, best.theta, optimiser)
+        best = first_least([one.loss for one in ends])
+        return self.fitted(free, ends[best].theta, optimiser)
 
     def linearised(self, columns: BoolArray, fitted: FittedSet) -> TriangularFactor:
         """Return the Gauss–Newton regression on all of `columns` at a set whose free coefficients are among them.
@@ -157,7 +159,8 @@ class SimulationProblem:
         free = np.zeros_like(columns)
         free[columns] = kept
         starts = least_squares(factor, np.flatnonzero(kept)), one_step_theta(self.one_step, free)
-        return self.fitted(free, min(starts, key=lambda theta: self.loss(free, theta)), optimiser)
+        best = first_least([self.loss(free, theta) for theta in starts])
+        return self.fitted(free, starts[best], optimiser)
 
     def _relative(self, fit: WindowFit, theta: FloatArray) -> FloatArray:
         relative: FloatArray = np.mean(fit.errors(theta) ** 2, axis=0) / self.variance
@@ -177,12 +180,25 @@ class SimulationProblem:
         return WindowFit(self.structure.select(used), self.windows, scale, free[used])
 
 
+def first_least(losses: Sequence[float]) -> int:
+    """Return the index of the first loss that is about the least, so that rounding does not tell equal ones apart."""
+    most = (1 + ALIKE) * np.min(losses)
+    return int(np.argmax(np.asarray(losses) <= most)) if np.isfinite(most) else 0
+
+
 def least_squares(factor: TriangularFactor, columns: IndexArray, target: int = 0) -> FloatArray:
-    """Return the least-squares weights of one target on some columns, scaled inside, shape (len(columns),)."""
+    """Return the least-squares weights of one target on some columns, scaled inside, shape (len(columns),).
+
+    A weak prior holds back directions that the data hardly see. Leaving them out below some singular value instead
+    would let rounding decide which.
+    """
     R = factor.R[:, columns]
     norm = np.linalg.norm(R, axis=0)
     scale = np.where(norm > 0, norm, 1.0)
-    weights: FloatArray = np.linalg.lstsq(R / scale, factor.S[:, target], rcond=_SINGULAR)[0] / scale
+    left, spread, turn = np.linalg.svd(R / scale, full_matrices=False)
+    prior = (_WEAK_PRIOR * spread.max(initial=0.0)) ** 2
+    filtered = (left.T @ factor.S[:, target]) * spread / (spread**2 + max(prior, np.finfo(float).tiny))
+    weights: FloatArray = (turn.T @ filtered) / scale
     return weights
 
 

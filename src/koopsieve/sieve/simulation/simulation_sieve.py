@@ -17,7 +17,7 @@ from koopsieve._types import FloatArray, KoopsieveError, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.path_search import SimulationSearch, candidate_columns, sizes_up_to
-from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem
+from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem, first_least
 from koopsieve.sieve.simulation.subsets import evidence
 from koopsieve.sieve.simulation.window_fit import Structure
 from koopsieve.sieve.simulation.windows import Episode, draw_windows
@@ -95,7 +95,8 @@ class SimulationSieve:
         sizes = sizes_up_to(min(self.largest, int(columns.sum())), path_length)
         with one_blas_thread():
             some = problem.thinned(_SHARE_OF_STARTS)  # the best start is fitted to all windows by what follows
-            start = min(self.search.starts(some, columns, self.columns), key=lambda one: one.loss)
+            starts = self.search.starts(some, columns, self.columns)
+            start = starts[first_least([one.loss for one in starts])]
             front = self.search.sweep(problem, columns, start, progress)
             front = self.search.filled(problem, columns, front, sizes, progress)
         return front.undominated()
@@ -106,10 +107,10 @@ class SimulationSieve:
         with one_blas_thread():
             return self.search.starts(problem, columns, self.largest)
 
-    def refit(self, problem: SimulationProblem, found: FittedSet) -> FittedSet:
+    def refit(self, problem: SimulationProblem, found: FittedSet, rounds: int = 2) -> FittedSet:
         """Return a set fitted to another problem with the same terms: more data, or longer windows."""
         with one_blas_thread():
-            return problem.fitted(found.free, found.theta, self.search.optimiser, rounds=2)
+            return problem.fitted(found.free, found.theta, self.search.optimiser, rounds=rounds)
 
     def inclusion(self, problem: SimulationProblem, found: FittedSet) -> FloatArray:
         """Return the probability of each coefficient being in, given the others, shape (p, q) (D53).

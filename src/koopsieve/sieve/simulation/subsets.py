@@ -20,6 +20,7 @@ from koopsieve.regression.statistics import SomeTargets
 
 _DEPENDENT = 1e-6  # norm outside the kept columns, of a column of norm one, below which it adds nothing
 _NO_ENERGY = 1e-9  # share of a column's energy outside those chosen below which forward selection never takes it
+_ALIKE = 1e-6  # relative difference of gains and costs that rounding may cause
 _BETTER = 1e-6  # relative fall of the squared error for which an exchange is made
 
 
@@ -51,7 +52,7 @@ def eliminate(factor: TriangularFactor, kept: BoolArray, size: int) -> BoolArray
     for _ in range(len(places) - size):
         spread = np.einsum("ij,ij->i", X, X)
         cost = np.where(alive, w**2 / np.where(alive, spread, 1.0), np.inf)
-        i = int(np.argmin(cost))
+        i = _first(cost <= (1 + _ALIKE) * cost.min())
         direction = X[i] / np.sqrt(spread[i])
         part = X @ direction
         w = w - part * (w[i] / np.sqrt(spread[i]))
@@ -66,7 +67,7 @@ def extend(factor: TriangularFactor, kept: BoolArray, size: int) -> BoolArray:
     flags = kept.copy()
     while flags.sum() < size:
         gains = _gains(_scaled(factor), factor.S[:, 0], flags)
-        best = int(np.argmax(gains))
+        best = _first(gains >= (1 - _ALIKE) * gains.max())
         if gains[best] <= 0:
             break
         flags[best] = True
@@ -81,10 +82,10 @@ def exchange(factor: TriangularFactor, kept: BoolArray, tries: int, most: int) -
     R, s = _scaled(factor), factor.S[:, 0]
     error = _squared_error(R, s, kept)
     for _ in range(most):
-        newcomers = np.argsort(-_gains(R, s, kept), kind="stable")[:tries]
+        newcomers = _largest(_gains(R, s, kept), tries)
         trials = [eliminate(factor, kept | _flags(np.array([j]), len(kept)), int(kept.sum())) for j in newcomers]
         errors = [_squared_error(R, s, trial) for trial in trials]
-        best = int(np.argmin(errors)) if errors else -1
+        best = _first(np.asarray(errors) <= (1 + _ALIKE) * min(errors)) if errors else -1
         if best < 0 or not errors[best] < (1 - _BETTER) * error:
             break
         kept, error = trials[best], errors[best]
@@ -103,7 +104,7 @@ def forward_order(factor: TriangularFactor, target: int, most: int) -> IndexArra
     basis, order = np.empty((min(most, len(gram)), len(gram))), []
     for step in range(len(basis)):
         gains = np.where(outside > _NO_ENERGY, score**2 / np.maximum(outside, _NO_ENERGY), -1.0)
-        best = int(np.argmax(gains))
+        best = _first(gains >= (1 - _ALIKE) * gains.max())
         if gains[best] <= 0:
             break
         order.append(best)
@@ -112,6 +113,17 @@ def forward_order(factor: TriangularFactor, target: int, most: int) -> IndexArra
         outside = outside - basis[step] ** 2
         outside[best] = 0.0
     return np.array(order, dtype=np.intp)
+
+
+def _first(flags: BoolArray) -> int:
+    """Return the first of several that are alike, so that rounding does not choose."""
+    return int(np.argmax(flags))
+
+
+def _largest(gains: FloatArray, count: int) -> IndexArray:
+    """Return the places of the largest gains; of about equal ones those that come first."""
+    digits = np.round(np.log(np.maximum(gains, np.finfo(float).tiny)) / _ALIKE)
+    return np.argsort(-digits, kind="stable")[:count]
 
 
 def _scaled(factor: TriangularFactor) -> FloatArray:

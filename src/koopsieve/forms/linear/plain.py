@@ -1,0 +1,151 @@
+"""The plain linear model: past outputs, past inputs and a constant, nothing lifted.
+
+It is what every other model must beat. Two fits are compared: least squares one step ahead (ARX), and the error of
+simulated windows (output error), which noise in the outputs does not bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from koopsieve.data import Stream, Trajectories
+from koopsieve.dictionary import Constant, Dictionary, Inputs, States
+from koopsieve.evaluate import simulation_errors, window_errors
+from koopsieve.execution import one_blas_thread
+from koopsieve.forms.form import Candidates, Form, Outcome
+from koopsieve.forms.linear.model import LinearModel
+from koopsieve.forms.path import PathPoint
+from koopsieve.forms.reprojected.form import Learning
+from koopsieve.forms.task import Task, learning_statistics, window_length, with_validation
+from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
+from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.sieve.simulation import SimulationSieve
+from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
+
+ONE_STEP, OUTPUT_ERROR = "least squares", "output error"
+MIN_STEPS, MAX_STEPS = 100, 300  # of the windows that are simulated, where the record is so long
+ROWS = 20_000  # windows times steps times outputs
+
+
+@dataclass(frozen=True, eq=False)
+class PlainLinearForm(Form):
+    """Linear models of the state and a constant.
+
+    Parameters
+    ----------
+    optimiser : LevenbergMarquardt
+        Of the output-error fit.
+    explain : Identifier
+        Says what drives what.
+    """
+
+    model: ClassVar[type[LinearModel]] = LinearModel
+    linear_in_delays: ClassVar[bool] = True
+
+    optimiser: LevenbergMarquardt = field(default_factory=lambda: LevenbergMarquardt(iterations=8, tolerance=1e-3))
+    explain: Identifier = field(default_factory=SpikeSlab)
+
+    @property
+    def fits_per_set(self) -> int:
+        """Least squares and output error."""
+        return 2
+
+    def candidates(self, task: Task) -> PlainLinearCandidates:
+        """Fit the one set in two ways, and judge both on the validation windows."""
+        phi = (States() + Constant()).fit(task.learn)
+        learned = learning_statistics(task, phi, ())
+        found = PlainLinearCandidates(self, task, phi, (), learned)
+        points = tuple(found.point(fit) for fit in (ONE_STEP, OUTPUT_ERROR))
+        return replace(found, points=points)
+
+
+@dataclass(frozen=True, eq=False)
+class PlainLinearCandidates(Candidates):
+    """The plain linear model in its two fits.
+
+    Parameters
+    ----------
+    learned : RegressionStatistics
+        Of the learning part.
+    """
+
+    form: PlainLinearForm
+    learned: RegressionStatistics
+
+    @property
+    def total(self) -> int:
+        """Number of observables: the state and the constant."""
+        return self.dictionary.size
+
+    def point(self, fit: str) -> PathPoint:
+        """Fit to the learning part in one of the two ways, and judge it."""
+        task, phi = self.task, self.dictionary
+        model = self._fitted(fit, self.learned, (task.learn,))
+        errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+        return PathPoint(np.arange(phi.size), phi.names, np.nan, errors, runs, model, fit)
+
+    def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[LinearModel, ...]:
+        """Fit to other data in the same ways."""
+        statistics = compress(data, self.dictionary, executor=self.task.executor)
+        return tuple(self._fitted(self.points[i].refit, statistics, (data,)) for i in chosen)
+
+    def relearn(self, chosen: int) -> Outcome:
+        """Fit to learning and validation data together in the same way."""
+        task, phi = self.task, self.dictionary
+        both = with_validation(self.learned, task, phi, ())
+        parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
+        return Outcome(
+            path=self.path(chosen),
+            model=self._fitted(self.points[chosen].refit, both, parts),
+            everything=(_one_step(self.learned, phi), _one_step(both, phi)),
+            dictionary=phi,
+            statistics=both,
+            kept=both,
+            explain=self.form.explain,
+            always_kept=phi.input_term_names,
+        )
+
+    def _fitted(
+        self, fit: str, statistics: RegressionStatistics, parts: tuple[Trajectories | Stream, ...]
+    ) -> LinearModel:
+        with one_blas_thread():
+            if fit == ONE_STEP:
+                return _one_step(statistics, self.dictionary)
+            return output_error(self.task, parts, statistics, self.dictionary, self.form.optimiser)
+
+
+def output_error(
+    task: Task,
+    parts: tuple[Trajectories | Stream, ...],
+    statistics: RegressionStatistics,
+    phi: Dictionary,
+    optimiser: LevenbergMarquardt,
+) -> LinearModel:
+    """Return the linear model whose simulated windows are nearest to the data, from least squares one step ahead."""
+    every = (States() + Constant() + Inputs()).fit(task.learn) if phi.signals.inputs else phi
+    length = _window_length(task, parts)
+    sieve = SimulationSieve(length=length, rows=ROWS)
+    learned = Learning.of(replace(task, dictionary=every), parts, sieve)
+    free = np.ones(learned.problem.one_step.S.shape, dtype=bool)
+    coef = learned.problem.grown(free, optimiser).coef
+    estimate = LeastSquares().identify(statistics)
+    places = [every.regressors.index(name) for name in estimate.regressors]
+    full = estimate.coef.copy()
+    full[:, list(phi.outputs)] = coef[places]
+    return LinearModel.from_estimate(Estimate.of(statistics, full), phi)
+
+
+def _window_length(task: Task, parts: tuple[Trajectories | Stream, ...]) -> int:
+    """Return how many steps are simulated: some hundreds, but less than a third of the longest episode."""
+    lengths = [len(u) for part in parts if isinstance(part, Trajectories) for u in part.inputs]
+    if not lengths:
+        return window_length(task)
+    return max(min(MAX_STEPS, max(lengths) // 3), min(MIN_STEPS, max(lengths) // 2), 1)
+
+
+def _one_step(statistics: RegressionStatistics, phi: Dictionary) -> LinearModel:
+    return LinearModel.from_estimate(LeastSquares().identify(statistics), phi)

@@ -1,0 +1,146 @@
+"""Few data: folds, the plain linear model as a candidate, and the check of the final model."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from koopsieve import Constant, Embedding, Monomials, States, Trajectories, embed_delays, sift
+from koopsieve.evaluate import simulation_errors, stays_in_range
+from koopsieve.forms import PlainLinearForm, Task
+from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
+from koopsieve.sifting.folds import judged_again
+from koopsieve.sifting.plan import plan_searches
+from koopsieve.sifting.search import learned_again, search_all
+from koopsieve.sifting.settings import SiftSettings
+from koopsieve.sifting.split import MAX_FOLDED_ROWS, divide
+
+
+def linear_plant(samples=400, noise=0.0, seed=0, feedback=1.5):
+    """y[k+1] = a·y[k] − 0.7·y[k-1] + u[k], measured with noise."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.normal(size=(samples // 5 + 1, 1)), 5, axis=0)[:samples]
+    y = np.zeros((samples, 1))
+    for k in range(1, samples - 1):
+        y[k + 1] = feedback * y[k] - 0.7 * y[k - 1] + u[k]
+    return Trajectories.from_arrays(y + noise * np.std(y) * rng.normal(size=y.shape), u, dt=0.1, input_names=["u"])
+
+
+def stamped(samples=400, episodes=1):
+    """Records in which every output is its own number, so that samples can be recognised."""
+    numbers = np.arange(float(samples * episodes)).reshape(episodes, samples, 1)
+    return Trajectories.from_arrays(list(numbers), list(-1 - numbers), input_names=["u"])
+
+
+@pytest.mark.parametrize("episodes", [1, 7])
+def test_what_a_fold_predicts_is_learned_from_in_no_other_way(episodes):
+    parts = divide(stamped(episodes=episodes), SiftSettings(horizons=(1, 5)))
+    embedding, deepest = Embedding(1, 1), Embedding(3, 3)
+    found = parts.embedded(embedding, deepest)
+    assert len(found.folds) == 3
+    predicted = [np.concatenate([x[1:, 0] for x in fold.windows.states]) for fold in found.folds]
+    for fold, own in zip(found.folds, predicted, strict=True):
+        learned = np.concatenate([x.ravel() for x in fold.learn.states])
+        assert not np.intersect1d(learned, own).size
+    every = np.concatenate([*predicted, np.concatenate([x[1:, 0] for x in found.windows.states])])
+    assert len(np.unique(every)) == len(every)
+    held = sum(len(x) for x in (*found.validation.states, *found.learn.states))
+    assert len(every) > 0.9 * held
+
+
+def test_many_data_have_no_folds():
+    many = stamped(2 * MAX_FOLDED_ROWS)
+    assert divide(many, SiftSettings(horizons=(1, 5))).cuts == ()
+    assert divide(stamped(), SiftSettings(horizons=(1, 5), validation=0.0, dictionary=States())).cuts == ()
+
+
+def task_of(data, horizons=(1, 10)):
+    learn, held = data.split(0.75)
+    return Task(learn, held, held, (States() + Constant()).fit(learn), horizons)
+
+
+def test_output_error_is_not_biased_by_noise_in_the_outputs():
+    noisy = linear_plant(800, noise=0.2)
+    clean = linear_plant(800, seed=1)
+    found = PlainLinearForm().candidates(task_of(embed_delays(noisy, 1, 1)))
+    models = {point.refit: point.model for point in found.points}
+    assert list(models) == [ONE_STEP, OUTPUT_ERROR]
+    one_step, simulated = (simulation_errors(models[fit], clean).mean() for fit in (ONE_STEP, OUTPUT_ERROR))
+    assert simulated < 0.1 * one_step
+    again = found.refitted([0, 1], embed_delays(noisy, 1, 1))
+    assert simulation_errors(again[1], clean).mean() < 0.1 * one_step
+    names = models[OUTPUT_ERROR].dictionary.names
+    assert models[OUTPUT_ERROR].A[0, names.index("x1")] == pytest.approx(1.5, abs=0.1)
+
+
+@pytest.fixture(scope="module")
+def linear_result():
+    return sift(linear_plant(noise=0.02), test=linear_plant(noise=0.02, seed=3), horizons=[1, 10])
+
+
+def test_of_a_linear_plant_the_plain_linear_model_is_returned(linear_result):
+    assert linear_result.form == "linear"
+    assert set(linear_result.retained_names) <= set(linear_result.dictionary.state_names) | {"1"}
+    first, last = linear_result.beside_linear
+    assert first.same
+    assert last.same
+    assert not linear_result.beats_linear
+    assert "nothing beat it" in linear_result.describe()
+
+
+def test_the_comparison_with_the_linear_model_is_on_test_data(linear_result):
+    assert linear_result.beside_linear[-1].on == "test"
+    np.testing.assert_allclose(linear_result.gain_over_linear, 1.0)
+
+
+def searched(data, **settings):
+    asked = SiftSettings(horizons=(1, 10), path_length=6, delays=Embedding(1, 1), **settings)
+    parts = divide(data, asked)
+    return search_all(plan_searches(parts, asked), parts, asked).best
+
+
+def test_a_model_that_is_worse_after_it_learned_from_all_data_is_not_returned(monkeypatch):
+    best = searched(linear_plant(noise=0.02), dictionary=States() + Constant() + Monomials(2))
+    fine = learned_again(best)
+    assert fine.model is not best.path.choice.model
+    relearn = type(best.found).relearn
+
+    def spoiled(self, chosen):
+        outcome = relearn(self, chosen)
+        return replace(outcome, model=replace(outcome.model, A=0.5 * outcome.model.A))
+
+    monkeypatch.setattr(type(best.found), "relearn", spoiled)
+    kept = learned_again(best)
+    assert kept.model is best.path.choice.model
+    assert "the one that was judged" in kept.status
+
+
+def test_a_model_that_cannot_be_simulated_is_marked():
+    data = linear_plant()
+    best = searched(data, dictionary=States() + Constant())
+    point = best.path.choice
+    assert point.bounded
+    wild = replace(point, model=replace(point.model, A=1.3 * point.model.A))
+    assert not stays_in_range(wild.model, data, 1.0)
+    (judged,) = judged_again(replace(best.found, points=(wild,)), replace(best.parts, folds=())).points
+    assert not judged.bounded
+    assert "leaves the range" in replace(best.path, points=(judged,), chosen=0).describe()
+
+
+def test_an_unstable_plant_logged_under_feedback_is_not_called_stable():
+    rng = np.random.default_rng(0)
+    y, u = np.zeros((1500, 1)), rng.normal(size=(1500, 1))
+    for k in range(1499):
+        u[k] -= 0.9 * y[k]
+        y[k + 1] = 1.2 * y[k] + u[k] + 0.1 * rng.normal()
+    found = sift(Trajectories.from_arrays(y, u, dt=0.1), delays=Embedding(), horizons=[1, 10, 50])
+    slope = found.model.linearise([[0.0]], [[0.0]]).A
+    assert slope.ravel()[0] == pytest.approx(1.2, abs=0.05)
+    assert found.unstable == ("logged under feedback" in found.describe())
+
+
+def test_few_samples_and_errors_above_the_mean_are_said():
+    rng = np.random.default_rng(0)
+    noise = Trajectories.from_arrays(rng.normal(size=(60, 1)), rng.normal(size=(60, 1)), dt=0.1)
+    found = sift(noise, States() + Constant(), form="linear", horizons=[1, 10], validation=0.3)
+    assert "samples are few" in found.describe()
