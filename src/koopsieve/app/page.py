@@ -20,6 +20,7 @@ from koopsieve.cli.command import to_command, to_python
 from koopsieve.cli.reading import read
 from koopsieve.cli.settings import Settings
 from koopsieve.data import Trajectories
+from koopsieve.forms import FORMS
 from koopsieve.io.reading.files import READERS, column_names
 
 LEARN, JUDGE, UNUSED = "learn", "judge", "leave out"
@@ -108,7 +109,7 @@ class Page:
             self._more()
 
     def _more(self) -> None:
-        for key, options in (("gaps", ["refuse", "split"]), ("form", ["auto", "linear", "bilinear", "reprojected"])):
+        for key, options in (("gaps", ["refuse", "split"]), ("form", ["auto", *FORMS])):
             field = ui.select(options, value=self.chosen[key], label={"gaps": "Missing samples", "form": "Form"}[key])
             field.classes("w-full").on_value_change(lambda event, key=key: self._choose(key, event.value))
         for key, label in _NUMBERS:
