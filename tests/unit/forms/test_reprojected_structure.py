@@ -103,6 +103,15 @@ def test_compiled_loops_do_what_numpy_does(block, high):
     np.testing.assert_array_equal(one[0], found[0][40])  # wherever a window stands
 
 
+def test_loops_are_compiled_where_machine_code_cannot_be_kept(monkeypatch):
+    from numba.core.caching import CompileResultCacheImpl
+
+    from koopsieve.forms.reprojected.compiled import compiled
+
+    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
+    assert compiled(lambda x: x + 1)(2) == 3
+
+
 def test_a_user_s_function_has_no_program_and_is_simulated_by_numpy():
     rng = np.random.default_rng(4)
     data = Trajectories.from_arrays(rng.normal(size=(40, 1)), rng.normal(size=(39, 1)))
