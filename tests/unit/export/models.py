@@ -49,7 +49,7 @@ EVERY_DRIVE = (
 )
 
 HOSTILE = (
-    (("y\n*/ #error", "tab\tand\abell"), ("//", "%d%n")),
+    (("y */ #error", "`no` \u202ebreak\u00a0here"), ("//", "%d%n")),
     (("日本", "Δ"), ("é", "è")),
     (("int", "Makefile"), ("main", "model_test")),
     (("x" * 300, "x" * 299 + "y"), ("??/", "\\")),

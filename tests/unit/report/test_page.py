@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 import koopsieve
-from koopsieve import Function, GraphSieve, KoopmanSieve, LeastSquares, Monomials, SquaredExponential, States
+from koopsieve import (
+    Function,
+    GraphSieve,
+    KoopmanSieve,
+    KoopsieveError,
+    LeastSquares,
+    Monomials,
+    SquaredExponential,
+    States,
+)
 from koopsieve._json import plain
 from koopsieve.data import embedded
 from koopsieve.io.run import summarise
@@ -203,9 +212,15 @@ def test_the_python_code_runs_as_it_stands(any_result, tmp_path):
 
 
 def test_names_cannot_leave_the_comment_they_stand_in():
-    result = duffing_result(names=("y\nimport os", "u"), methods=False)
+    """Names hold no line breaks, wherever they come from."""
+    with pytest.raises(KoopsieveError, match=r"must hold no line breaks.*Got 'y\\nimport os'"):
+        duffing_result(names=("y\nimport os", "u"), methods=False)
+    result = duffing_result(names=("y */ '\"; import os", "u"), methods=False)
     lines = python_code(result.model, 3).splitlines()
     assert not any(line.startswith("import os") for line in lines)
+    assert "\n".join(lines).count("import os") == sum(
+        "import os" in line for line in lines if "#" in line or '"' in line
+    )
 
 
 def test_the_c_code_compiles_and_predicts(any_result, tmp_path):
