@@ -100,7 +100,7 @@ class HiddenSieve:
     by_term: bool = False
     least: int = 10
     growth: Growth = field(default_factory=Growth)
-    optimiser: QuasiNewton = field(default_factory=lambda: QuasiNewton(rounds=2, iterations=30, damping=1e-3))
+    optimiser: QuasiNewton = field(default_factory=lambda: QuasiNewton(rounds=3, iterations=30, damping=1e-3))
     rows: int = 16
 
     def __post_init__(self) -> None:
