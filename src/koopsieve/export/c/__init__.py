@@ -19,6 +19,9 @@ from koopsieve.export.c.program import checking_program, makefile
 from koopsieve.export.c.vectors import vectors_of
 from koopsieve.forms import Model
 
+# In single precision expf is meant where exp is written, which tgmath.h chooses by the type of the argument.
+INCLUDE_MATHS = "#ifdef KOOPSIEVE_FLOAT32\n#include <tgmath.h>\n#else\n#include <math.h>\n#endif\n"
+
 
 def c_files(model: Model, name: str = "model") -> dict[str, str]:
     """Return the text of every file, by its name.
@@ -56,7 +59,7 @@ def _source(model: Model, sizes: Sizes, name: str) -> str:
     named, families = named_maps(maps, sloped="step")
     return "".join(
         [
-            f'/* Written by koopsieve; see {name}.h. */\n#include <math.h>\n\n#include "{name}.h"\n',
+            f'/* Written by koopsieve; see {name}.h. */\n{INCLUDE_MATHS}\n#include "{name}.h"\n',
             names_source(signals, name),
             families,
             map_source(named["lift"], name, "state", "observables"),

@@ -39,6 +39,16 @@ def header(model: Model, sizes: Sizes, name: str) -> str:
 #ifndef {guard}_H
 #define {guard}_H
 
+/* Numbers are double, or float where KOOPSIEVE_FLOAT32 is defined: for processors that compute in single precision. */
+#ifndef KOOPSIEVE_REAL_T
+#define KOOPSIEVE_REAL_T
+#ifdef KOOPSIEVE_FLOAT32
+typedef float real_t;
+#else
+typedef double real_t;
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {{
 #endif
@@ -99,29 +109,29 @@ def _declarations(name: str, guard: str, sizes: Sizes, signals: Signals) -> str:
     return f"""extern const char *const {name}_output_names[];
 {inputs}
 /* Evaluate the observables (OBSERVABLES) of a state (STATES). */
-void {name}_lift(const double *state, double *observables);
+void {name}_lift(const real_t *state, real_t *observables);
 
 /* Make the state (STATES) of HISTORY rows of measured outputs, the newest last, and of the inputs ({rows} rows) from
  * the oldest of these rows on; inputs are used only where the state holds past inputs. */
-void {name}_state(const double *outputs, const double *inputs, double *state);
+void {name}_state(const real_t *outputs, const real_t *inputs, real_t *state);
 
 /* Move the state on by one sample: the new outputs, and the input of the step that led to them. */
-void {name}_shift(double *state, const double *output, const double *input);
+void {name}_shift(real_t *state, const real_t *output, const real_t *input);
 
 /* Begin a prediction: what is carried (CARRIED), from a state. */
-void {name}_start(const double *state, double *carried);
+void {name}_start(const real_t *state, real_t *carried);
 
 /* Go one step: what is carried next, under the input of this step (INPUTS). */
-void {name}_step(const double *carried, const double *input, double *next);
+void {name}_step(const real_t *carried, const real_t *input, real_t *next);
 
 /* Read the outputs (OUTPUTS) in what is carried. */
-void {name}_read(const double *carried, double *output);
+void {name}_read(const real_t *carried, real_t *output);
 
 /* Describe one step around a point: next = a * carried + b * input + offset, a (CARRIED x CARRIED),
  * b (CARRIED x INPUTS). */
-void {name}_linearise(const double *carried, const double *input, double *a, double *b, double *offset);
+void {name}_linearise(const real_t *carried, const real_t *input, real_t *a, real_t *b, real_t *offset);
 
 /* Run freely along a record: the first HISTORY rows of outputs as measured, a row of inputs per sample; gives the
  * samples - HISTORY rows of outputs that follow. */
-void {name}_simulate(const double *outputs, const double *inputs, int samples, double *simulated);
+void {name}_simulate(const real_t *outputs, const real_t *inputs, int samples, real_t *simulated);
 """

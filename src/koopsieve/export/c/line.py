@@ -24,7 +24,7 @@ def _state(signals: Signals, sizes: Sizes, name: str) -> str:
         for (int i = 0; i < {width}; i++)
             state[{first} + (delay - 1) * {width} + i] = inputs[({last + embedding.ahead} - delay) * {width} + i];
 """
-    head = f"void {name}_state(const double *outputs, const double *inputs, double *state)"
+    head = f"void {name}_state(const real_t *outputs, const real_t *inputs, real_t *state)"
     return function(head, past + (past_inputs if embedding.input_delays else ""))
 
 
@@ -39,7 +39,7 @@ def _shift(signals: Signals, sizes: Sizes, name: str) -> str:
 """
     new = f"    for (int i = 0; i < {n}; i++)\n        state[i] = output[i];\n"
     body = (moved if embedding.state_delays else "") + new + (moved_inputs if embedding.input_delays else "")
-    return function(f"void {name}_shift(double *state, const double *output, const double *input)", body)
+    return function(f"void {name}_shift(real_t *state, const real_t *output, const real_t *input)", body)
 
 
 def simulate_source(signals: Signals, sizes: Sizes, name: str) -> str:
@@ -47,7 +47,7 @@ def simulate_source(signals: Signals, sizes: Sizes, name: str) -> str:
     embedding = signals.embedding
     first = embedding.history - 1 + embedding.ahead
     acting = f"inputs + (k + {first}) * {sizes.inputs}" if sizes.inputs else "inputs"
-    body = f"""    double state[{sizes.states}], carried[2][{sizes.carried}];
+    body = f"""    real_t state[{sizes.states}], carried[2][{sizes.carried}];
     {name}_state(outputs, inputs, state);
     {name}_start(state, carried[0]);
     for (int k = 0; k < samples - {embedding.history}; k++) {{
@@ -56,5 +56,5 @@ def simulate_source(signals: Signals, sizes: Sizes, name: str) -> str:
     }}
 """
     return function(
-        f"void {name}_simulate(const double *outputs, const double *inputs, int samples, double *simulated)", body
+        f"void {name}_simulate(const real_t *outputs, const real_t *inputs, int samples, real_t *simulated)", body
     )

@@ -90,7 +90,7 @@ def number(value: float) -> str:
 
 def table(name: str, values: FloatArray) -> str:
     """Return a constant table of doubles."""
-    return _table("double", name, values.shape, [number(v) for v in np.ravel(values).tolist()])
+    return _table("real_t", name, values.shape, [number(v) for v in np.ravel(values).tolist()])
 
 
 def index_table(name: str, values: NDArray[np.integer], bound: int = 0) -> str:

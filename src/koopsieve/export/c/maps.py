@@ -76,10 +76,10 @@ def map_source(given: NamedMap, model: str, point: str, out: str) -> str:
 
     A point of "carried" and "input" is joined from these two arguments.
     """
-    arguments = "".join(f"const double *{one}, " for one in point.split(", "))
-    head = f"void {model}_{given.name}({arguments}double *{out})"
+    arguments = "".join(f"const real_t *{one}, " for one in point.split(", "))
+    head = f"void {model}_{given.name}({arguments}real_t *{out})"
     joined, at = (
-        (f"    double point[{len(given.of.coordinates)}];\n{_JOIN}", "point") if point == _BOTH else ("", point)
+        (f"    real_t point[{len(given.of.coordinates)}];\n{_JOIN}", "point") if point == _BOTH else ("", point)
     )
     if given.of.plain:
         return function(head, joined + given.evaluated(at, out))
@@ -87,7 +87,7 @@ def map_source(given: NamedMap, model: str, point: str, out: str) -> str:
     if given.sums:
         value = f"{name}_sum(term, i)"
         value = value if given.of.bounds is None else f"{name}_held({value}, i)"
-        body += f"    double term[{given.of.weights.shape[1]}];\n{given.evaluated(at, 'term')}"
+        body += f"    real_t term[{given.of.weights.shape[1]}];\n{given.evaluated(at, 'term')}"
         body += f"    for (int i = 0; i < {given.sums}; i++)\n        {out}[{given.row}] = {value};\n"
     if given.copied.size:
         body += f"    for (int i = 0; i < {len(given.copied)}; i++)\n"
@@ -100,7 +100,7 @@ def step_source(given: NamedMap, name: str, inputs: int) -> str:
     n = len(given.of.targets)
     body = f"    for (int i = 0; i < {n}; i++)\n        point[i] = carried[i];\n"
     body += f"    for (int i = 0; i < {inputs}; i++)\n        point[{n} + i] = input[i];\n" if inputs else ""
-    join = function("static void join(const double *carried, const double *input, double *point)", body)
+    join = function("static void join(const real_t *carried, const real_t *input, real_t *point)", body)
     return join + map_source(given, name, _BOTH, "next") + _slope(given) + _linearise(given, name, inputs)
 
 
@@ -123,8 +123,9 @@ def _sum(given: NamedMap) -> str:
         return ""
     name = given.name
     terms = given.of.weights.shape[1]
-    body = f"""    const double *w = {name}_weight[i];
-    double sum = 0.0, second = 0.0, third = 0.0, fourth = 0.0; /* a sum waits for the one before it */
+    rest = f"    for (; j < {terms}; j++)\n        sum += w[j] * term[j];\n" if terms % 4 else ""
+    body = f"""    const real_t *w = {name}_weight[i];
+    real_t sum = 0.0, second = 0.0, third = 0.0, fourth = 0.0; /* a sum waits for the one before it */
     int j = 0;
     for (; j + 4 <= {terms}; j += 4) {{
         sum += w[j] * term[j];
@@ -132,16 +133,14 @@ def _sum(given: NamedMap) -> str:
         third += w[j + 2] * term[j + 2];
         fourth += w[j + 3] * term[j + 3];
     }}
-    for (; j < {terms}; j++)
-        sum += w[j] * term[j];
-    return (sum + second) + (third + fourth);
+{rest}    return (sum + second) + (third + fourth);
 """
     held = f"""    if (sum < {name}_bounds[0][i])
         return {name}_bounds[0][i];
     return sum > {name}_bounds[1][i] ? {name}_bounds[1][i] : sum;
 """
-    plain = function(f"static double {name}_sum(const double *term, int i)", body)
-    return plain if given.of.bounds is None else plain + function(f"static double {name}_held(double sum, int i)", held)
+    plain = function(f"static real_t {name}_sum(const real_t *term, int i)", body)
+    return plain if given.of.bounds is None else plain + function(f"static real_t {name}_held(real_t sum, int i)", held)
 
 
 def _slope(given: NamedMap) -> str:
@@ -149,18 +148,18 @@ def _slope(given: NamedMap) -> str:
     if not given.sums:
         return ""
     lines = "".join(f"    rest += {family}_slope(p, weight + {first}, slope);\n" for family, first in given.calls)
-    head = f"static double {given.name}_slope(const double *p, const double *weight, double *slope)"
-    return function(head, f"    double rest = 0.0;\n{lines}    return rest;\n")
+    head = f"static real_t {given.name}_slope(const real_t *p, const real_t *weight, real_t *slope)"
+    return function(head, f"    real_t rest = 0.0;\n{lines}    return rest;\n")
 
 
 def _linearise(given: NamedMap, name: str, inputs: int) -> str:
     n = len(given.of.targets)
-    head = f"void {name}_linearise(const double *carried, const double *input, double *a, double *b, double *offset)"
+    head = f"void {name}_linearise(const real_t *carried, const real_t *input, real_t *a, real_t *b, real_t *offset)"
     body = f"    for (int i = 0; i < {n * n}; i++)\n        a[i] = 0.0;\n"
     body += f"    for (int i = 0; i < {n * inputs}; i++)\n        b[i] = 0.0;\n" if inputs else ""
     body += f"    for (int i = 0; i < {n}; i++)\n        offset[i] = 0.0;\n"
     if given.sums:
-        body = f"    double point[{len(given.of.coordinates)}];\n{_JOIN}{body}{_tangents(given, n, inputs)}"
+        body = f"    real_t point[{len(given.of.coordinates)}];\n{_JOIN}{body}{_tangents(given, n, inputs)}"
     return function(head, body + _unit_rows(given, n, inputs))
 
 
@@ -168,15 +167,15 @@ def _tangents(given: NamedMap, n: int, inputs: int) -> str:
     """Return the loop over the sums; one that is held at its bound does not change."""
     name, row, terms, held = given.name, given.row, "", ""
     if given.of.bounds is not None:
-        terms = f"    double term[{given.of.weights.shape[1]}];\n{given.evaluated('point', 'term')}"
-        held = f"""        const double sum = {name}_sum(term, i);
+        terms = f"    real_t term[{given.of.weights.shape[1]}];\n{given.evaluated('point', 'term')}"
+        held = f"""        const real_t sum = {name}_sum(term, i);
         offset[{row}] = {name}_held(sum, i);
         if (offset[{row}] != sum)
             continue;
 """
     to_b = f"        for (int j = 0; j < {inputs}; j++)\n            b[{row} * {inputs} + j] = slope[{n} + j];\n"
     return f"""{terms}    for (int i = 0; i < {given.sums}; i++) {{
-        double slope[{len(given.of.coordinates)}] = {{0}};
+        real_t slope[{len(given.of.coordinates)}] = {{0}};
 {held}        offset[{row}] = {name}_slope(point, {name}_weight[i], slope);
         for (int j = 0; j < {n}; j++)
             a[{row} * {n} + j] = slope[j];

@@ -8,6 +8,7 @@ from koopsieve.export.c.literals import number, table
 from koopsieve.export.c.vectors import POINTS, RUN, Expected, Vectors
 
 TOLERANCE = 1e-12  # of the largest sum behind a value
+SINGLE_TOLERANCE = 1e-4  # the same in single precision, over free runs too
 
 
 def checking_program(vectors: Vectors, sizes: Sizes, history: int, name: str) -> str:
@@ -20,16 +21,22 @@ def checking_program(vectors: Vectors, sizes: Sizes, history: int, name: str) ->
 
 #include "{name}.h"
 
+#ifdef KOOPSIEVE_FLOAT32
+#define TOLERANCE {number(SINGLE_TOLERANCE)}
+#else
+#define TOLERANCE {number(TOLERANCE)}
+#endif
+
 {_tables(vectors)}
-static int check(const char *what, const double *found, const double *expected, int count, double size)
+static int check(const char *what, const real_t *found, const real_t *expected, int count, real_t size)
 {{
-    double largest = 0.0;
+    real_t largest = 0.0;
     for (int i = 0; i < count; i++) {{
-        const double difference = fabs(found[i] - expected[i]);
+        const real_t difference = fabs(found[i] - expected[i]);
         if (!(difference <= largest)) /* nan counts as larger */
             largest = difference;
     }}
-    const int good = largest <= {number(TOLERANCE)} * size;
+    const int good = largest <= TOLERANCE * size;
     printf("%-10s largest relative difference %.1e %s\\n", what, size > 0.0 ? largest / size : largest,
            good ? "ok" : "TOO LARGE");
     return good ? 0 : 1;
@@ -37,12 +44,12 @@ static int check(const char *what, const double *found, const double *expected, 
 
 int main(void)
 {{
-    static double lifted[{max(POINTS * sizes.observables, 1)}], next[{POINTS * sizes.carried}];
-    static double linearised[{POINTS * linear}], simulated[{RUN * sizes.outputs}];
+    static real_t lifted[{max(POINTS * sizes.observables, 1)}], next[{POINTS * sizes.carried}];
+    static real_t linearised[{POINTS * linear}], simulated[{RUN * sizes.outputs}];
     int failures = 0;
     for (int i = 0; i < {POINTS}; i++) {{
-        double carried[{sizes.carried}];
-        double *matrices = linearised + i * {linear};
+        real_t carried[{sizes.carried}];
+        real_t *matrices = linearised + i * {linear};
         {name}_lift(states + i * {sizes.states}, lifted + i * {sizes.observables});
         {name}_start(states + i * {sizes.states}, carried);
         {name}_step(carried, inputs + i * {sizes.inputs}, next + i * {sizes.carried});
@@ -93,7 +100,7 @@ def _tables(vectors: Vectors) -> str:
 def _flat(name: str, values: FloatArray) -> str:
     """Return a table of one dimension, of at least one number: C has no empty ones."""
     flat = values.ravel()
-    return table(name, flat) if flat.size else f"static const double {name}[1] = {{0.0}};\n"
+    return table(name, flat) if flat.size else f"static const real_t {name}[1] = {{0.0}};\n"
 
 
 def _check(what: str, found: str, expected: Expected) -> str:

@@ -31,14 +31,14 @@ def family_source(family: Observables, width: int, name: str, with_slopes: bool)
     tables = "".join(_tables(shape, own) for shape, own in named)
     shown = ", ".join(family.names[:6]) + (", ..." if family.size > 6 else "")
     body = "".join(_loop(shape, own, _value(shape, own)) for shape, own in named)
-    values = function(f"static void {name}(const double *restrict p, double *restrict out)", body)
+    values = function(f"static void {name}(const real_t *restrict p, real_t *restrict out)", body)
     source = f"\n/* {comment(shown)} */\n{tables}{values}"
     if not with_slopes:
         return source
     body = "".join(_slope_loop(shape, own) for shape, own in named)
-    body = f"    double rest = 0.0;\n{body}    return rest;\n"
-    arguments = "const double *restrict p, const double *restrict weight, double *restrict slope"
-    return source + function(f"static double {name}_slope({arguments})", body)
+    body = f"    real_t rest = 0.0;\n{body}    return rest;\n"
+    arguments = "const real_t *restrict p, const real_t *restrict weight, real_t *restrict slope"
+    return source + function(f"static real_t {name}_slope({arguments})", body)
 
 
 def function(head: str, body: str) -> str:
@@ -97,7 +97,7 @@ def _loop(shape: Shape, name: str, lines: Sequence[str]) -> str:
         return f"    {{\n{inner}    }}\n"
     text = "\n".join(lines)
     if "number[" in text:
-        lines = [f"const double *number = {name}_number[i];", *lines]
+        lines = [f"const real_t *number = {name}_number[i];", *lines]
     if "at[" in text:
         kind = index_kind(int(shape.indices[:, _scattered(shape)].max()))
         lines = [f"const {kind} *at = {name}_at[i];", *lines]
@@ -120,10 +120,10 @@ def _slope_loop(shape: Shape, name: str) -> str:
     lines += [f"rest += {_weighted(rest)};"] if rest != "0" else []
     if not lines:
         return ""
-    loop = _loop(shape, name, [*declared, f"const double w = weight[{_term(shape, name)}];", *lines])
+    loop = _loop(shape, name, [*declared, f"const real_t w = weight[{_term(shape, name)}];", *lines])
     if not shared:
         return loop
-    sums = "".join(f"    double {own} = 0.0;\n" for own in shared.values())
+    sums = "".join(f"    real_t {own} = 0.0;\n" for own in shared.values())
     added = "".join(f"    slope[{at}] += {own};\n" for at, own in shared.items())
     return f"    {{\n{sums}{loop}{added}    }}\n"
 
@@ -140,7 +140,7 @@ def _printed(expressions: Sequence[Expr], shape: Shape) -> tuple[list[str], list
     known = {place: f"p[{at}]" for place, at in zip(shape.coordinates, _coordinates(shape), strict=True)}
     known |= {place: f"number[{j}]" for j, place in enumerate(shape.numbers)}
     printer = _C(known)
-    declared = [f"const double {symbol.name} = {printer.doprint(value)};" for symbol, value in common]
+    declared = [f"const real_t {symbol.name} = {printer.doprint(value)};" for symbol, value in common]
     return declared, [printer.doprint(value) for value in found[: len(expressions)]]
 
 
