@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-REQUIRED = {"numpy", "scipy", "scikit-learn", "pandas", "sympy", "threadpoolctl", "h5py", "typer", "rich", "jinja2"}
+REQUIRED = {"numpy", "scipy", "scikit-learn", "pandas", "sympy", "numba", "threadpoolctl", "h5py", "typer", "rich", "jinja2"}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_it_says_what_it_is(wheel):
 
 
 def test_what_it_needs_is_small(wheel):
-    """At most 450 MB: the files of the required packages as they list them, and sources twice, for the bytecode."""
+    """At most 650 MB, a third of it Numba: the files of the required packages as they list them, and sources twice, for the bytecode."""
     wanted, seen = list(REQUIRED), set()
     while wanted:
         name = wanted.pop()
@@ -65,4 +65,4 @@ def test_what_it_needs_is_small(wheel):
         path.locate().stat().st_size * (2 if path.suffix == ".py" else 1) for path in held if path.locate().is_file()
     ]
     assert "scipy" in seen
-    assert sum(sizes) + sum(one.file_size for one in wheel.infolist()) < 450e6
+    assert sum(sizes) + sum(one.file_size for one in wheel.infolist()) < 650e6

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.evaluate.rollout import StepErrors
 from koopsieve.regression import RegressionStatistics
@@ -24,8 +25,8 @@ MIN_RESIDUAL_SHARE = 1e-7  # lower bound of an output's residual variance, as a 
 MIN_NOISE_SHARE = 0.02  # share of the one-step variance that is always left to either noise: the curve is a rough guide
 
 
-@dataclass(frozen=True, eq=False)
-class Noise:
+@dataclass(frozen=True, eq=False, repr=False)
+class Noise(Shown):
     """Variances of independent noises.
 
     Parameters
@@ -48,6 +49,9 @@ class Noise:
                 raise KoopsieveError(f"The variances of the {what} noise must be an array, 0 or more. Got {values!r}.")
         if not (self.measurement > 0).all():
             raise KoopsieveError(f"The variances of the measurement must be above 0. Got {self.measurement.tolist()}.")
+
+    def _facts(self) -> Facts:
+        return {"measured outputs": str(len(self.measurement)), "carried": str(len(self.process))}
 
 
 def noise_from_errors(model: Model, errors: StepErrors) -> Noise:

@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
     data = Trajectories.from_arrays(x, u[:-1, None], dt=1.0, state_names=["x", "v"], input_names=["u"])
     recipe = States() + Constant() + Monomials(3)
     sift(data, recipe, form="linear", horizons=[1, 5, 20], path_length=3, test=0.2).model.save(at / "model.npz")
-    write(at / "same.csv", *oscillator(600, 1.0, 1))
+    write(at / "same.csv", *oscillator(600, 0.9, 1))
     write(at / "far.csv", *oscillator(600, 4.0, 2))
     return at
 

@@ -38,12 +38,12 @@ def model_description(signals: Signals, name: str, guid: str) -> str:
 
 
 def variable_names(signals: Signals) -> tuple[str, ...]:
-    r"""Return the names of outputs, inputs and outputs at the start: all different, on one line, as XML takes them.
+    """Return the names of outputs, inputs and outputs at the start: all different, as XML takes them.
 
     Examples
     --------
-    >>> variable_names(Signals(("y", "y at the start"), ("a\tb",), 1.0))
-    ('y', 'y at the start', 'a_b', 'y at the start (2)', 'y at the start at the start')
+    >>> variable_names(Signals(("y", "y at the start"), ("u",), 1.0))
+    ('y', 'y at the start', 'u', 'y at the start (2)', 'y at the start at the start')
     """
     found: list[str] = []
     for name in (*signals.outputs, *signals.inputs, *(f"{name} at the start" for name in signals.outputs)):

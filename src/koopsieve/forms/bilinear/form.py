@@ -30,6 +30,7 @@ from koopsieve.sieve.simulation import draw_windows
 MAX_REGRESSORS = 800  # observables, inputs and their products; sets that need more are not tried
 MAX_REFINED = 40  # observables of a set that is fitted over many steps; larger ones take too long
 WINDOW_ROWS = 10_000  # windows times steps times outputs of that fit
+MAX_LOSS = 1.05  # times the error at any horizon that this fit may cost
 OVER_WINDOWS = "simulated windows"
 
 
@@ -171,6 +172,8 @@ class BilinearCandidates(Candidates):
             return point
         model = self._over_windows(self._cut(self.learned, point.retained), point.retained, (task.learn,))
         errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+        if (errors.blocks.mean(axis=1) > MAX_LOSS * point.errors.blocks.mean(axis=1)).any():
+            return point  # feedback needs the next step, too
         stays = task.stays_in_range(model)
         return replace(point, model=model, errors=errors, runs=runs, refit=OVER_WINDOWS, in_range=stays)
 
