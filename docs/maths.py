@@ -1,7 +1,7 @@
 """A Markdown extension: blocks of LaTeX become MathML, which browsers draw without a network or a script.
 
-In a page, a block fenced by ```math holds one displayed formula per line; it may stand in a quotation. Any builder that takes Python-Markdown's
-extensions can use it: `PYTHONPATH=docs`, and `maths` among the extensions.
+In a page, a block fenced by ```math holds one displayed formula per line; it may stand in a quotation. Any builder
+that takes Python-Markdown's extensions can use it: `PYTHONPATH=docs`, and `maths` among the extensions.
 """
 
 from __future__ import annotations

@@ -10,7 +10,19 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-REQUIRED = {"numpy", "scipy", "scikit-learn", "pandas", "sympy", "numba", "threadpoolctl", "h5py", "typer", "rich", "jinja2"}
+REQUIRED = {
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "sympy",
+    "numba",
+    "threadpoolctl",
+    "h5py",
+    "typer",
+    "rich",
+    "jinja2",
+}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +56,7 @@ def test_it_says_what_it_is(wheel):
 
 
 def test_what_it_needs_is_small(wheel):
-    """At most 650 MB, a third of it Numba: the files of the required packages as they list them, and sources twice, for the bytecode."""
+    """At most 650 MB, a third of it Numba: what the required packages list, sources twice, for the bytecode."""
     wanted, seen = list(REQUIRED), set()
     while wanted:
         name = wanted.pop()
