@@ -14,7 +14,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
-from koopsieve.forms import Candidates, Model
+from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import near_the_best
 from koopsieve.sifting.split import Parts
@@ -27,7 +27,7 @@ def judged_again(found: Candidates, parts: Parts) -> Candidates:
 
     Points that are hopeless on the validation data are not fitted again; they are kept with infinite errors elsewhere.
     """
-    points = tuple(replace(point, bounded=found.task.stays_bounded(point.model)) for point in found.points)
+    points = tuple(replace(point, bounded=bounded(point.model, found.task, parts)) for point in found.points)
     found = replace(found, points=points)
     if not parts.folds or not parts.validated:
         return found
@@ -36,6 +36,11 @@ def judged_again(found: Candidates, parts: Parts) -> Candidates:
     of_point = {i: [of_fold[k] for of_fold in models] for k, i in enumerate(promising)}
     points = tuple(_judged(point, of_point.get(i, []), parts) for i, point in enumerate(found.points))
     return replace(found, points=points)
+
+
+def bounded(model: Model, task: Task, parts: Parts) -> bool:
+    """Tell whether long runs with the inputs of the data stay in their range, and do not drift away from them."""
+    return task.stays_bounded(model) and not parts.drifts(model)
 
 
 def fold_errors(models: Sequence[Model], parts: Parts) -> tuple[WindowErrors, FloatArray]:

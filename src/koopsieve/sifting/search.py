@@ -20,7 +20,7 @@ from koopsieve.execution.progress import part
 from koopsieve.forms import FORMS, Candidates, Form, Outcome, PlainLinearForm, Task
 from koopsieve.forms.path import SievePath
 from koopsieve.sifting.choose import Evidence, choose, chosen_point, horizon_weights, scores
-from koopsieve.sifting.folds import judged_again
+from koopsieve.sifting.folds import bounded, judged_again
 from koopsieve.sifting.plan import SearchJob, SearchPlan
 from koopsieve.sifting.preliminary import FULL, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
@@ -202,8 +202,8 @@ def learned_again(result: SearchResult) -> Outcome:
     runs = [[simulation_errors(one, part) for part in task.in_memory] for one in both]
     blocks, ends = (np.stack([np.concatenate(one, axis=-1) for one in parts]) for parts in (errors, runs))
     stays = (point.in_range, not point.in_range or task.stays_in_range(outcome.model))
-    bounded = (point.bounded, task.stays_bounded(outcome.model))
-    before, after = scores(Evidence(blocks, ends, (0, 0), stays, bounded, horizon_weights(task.horizons)))
+    remain = (point.bounded, bounded(outcome.model, task, result.parts))
+    before, after = scores(Evidence(blocks, ends, (0, 0), stays, remain, horizon_weights(task.horizons)))
     if after <= before + MAX_LOSS:
         return outcome
     return replace(outcome, model=point.model, status=NOT_LEARNED_AGAIN)

@@ -14,7 +14,8 @@ from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.data.delays import long_enough, require_dataset
 from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.splitting import hold_out, in_memory, sample_and_count, thinned
-from koopsieve.evaluate import Errors, judge
+from koopsieve.evaluate import Errors, judge, simulation_errors
+from koopsieve.evaluate.free_runs import MAX_STEPS, MAX_STRETCHES
 from koopsieve.evaluate.horizon_errors import spread
 from koopsieve.forms import Model
 from koopsieve.forms.task import MAX_WINDOW, MIN_WINDOW
@@ -24,6 +25,7 @@ Given = TypeVar("Given", Data, Data | float, Data | float | None)
 
 MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that it is split as trajectories are
 MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
+DRIFTED = 3.0  # error of long runs, relative to the variance; that of another record of the same plant is 2
 MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
 MAX_FOLDED_ROWS = 5_000  # samples to learn from up to which the validation data alone would decide too little
 FOLDS = 3  # beside the validation data
@@ -91,6 +93,8 @@ class Parts:
         Where there are few data: the stretches of the learning part that each fold holds out.
     folds : tuple of Fold
         The same with delays embedded.
+    uncut : Trajectories, optional
+        Learning and validation data together as they were measured, for long runs; None if they are read from a stream.
     """
 
     learn: Data
@@ -104,6 +108,7 @@ class Parts:
     transitions: float | None = None
     cuts: tuple[tuple[Stretch, ...], ...] = ()
     folds: tuple[Fold, ...] = ()
+    uncut: Trajectories | None = None
 
     @property
     def variance(self) -> FloatArray:
@@ -138,6 +143,15 @@ class Parts:
             learn = max(round(self.transitions or 0) - held, 0)
         judged = 0 if self.evaluation.on == "validation" else self.evaluation.data.n_samples
         return {"learn": learn, "validation": held, "judged": judged}
+
+    def drifts(self, model: Model) -> bool:
+        """Tell whether runs along the uncut data end up further from them than another record of the same plant (D79).
+
+        Folds and validation windows may be too short to show it.
+        """
+        if self.uncut is None:
+            return False
+        return bool(simulation_errors(model, self.uncut, self.variance, least=1).mean() > DRIFTED)
 
     def errors(self, model: Model, before: Model) -> Errors:
         """Return a model's errors where it is judged; on validation data those of the model that had not seen them."""
@@ -270,7 +284,8 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     judged = EvaluationData("validation", windows)
     if test is not None:
         judged = EvaluationData(on, sample_and_count(test, MAX_JUDGED_ROWS, stretch)[0], settings.truth)
-    parts = Parts(learn, held, windows, judged, validated, horizons, given, count)
+    uncut = thinned(rest, MAX_STRETCHES * MAX_STEPS, MAX_STEPS) if isinstance(rest, Trajectories) else None
+    parts = Parts(learn, held, windows, judged, validated, horizons, given, count, uncut=uncut)
     parts = replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))
     return replace(parts, cuts=_fold_cuts(parts))
 

@@ -7,7 +7,7 @@ import pytest
 
 from koopsieve import Constant, Embedding, Monomials, States, Trajectories, embed_delays, sift
 from koopsieve.evaluate import simulation_errors, stays_in_range
-from koopsieve.forms import PlainLinearForm, Task
+from koopsieve.forms import LinearModel, PlainLinearForm, Task
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
 from koopsieve.sifting.folds import judged_again
 from koopsieve.sifting.plan import plan_searches
@@ -144,3 +144,26 @@ def test_few_samples_and_errors_above_the_mean_are_said():
     noise = Trajectories.from_arrays(rng.normal(size=(60, 1)), rng.normal(size=(60, 1)), dt=0.1)
     found = sift(noise, States() + Constant(), form="linear", horizons=[1, 10], validation=0.3)
     assert "samples are few" in found.describe()
+
+
+def integrator(data, slope):
+    """y[k+1] = y[k] + slope, whatever the input."""
+    phi = (States() + Constant()).fit(data)
+    return LinearModel(np.array([[1.0, slope], [0.0, 1.0]]), np.zeros((2, 1)), np.array([[1.0, 0.0]]), phi)
+
+
+def test_a_model_that_drifts_in_long_runs_only_is_found_out():
+    wave = np.sin(2 * np.pi * np.arange(500) / 25)
+    data = Trajectories.from_arrays(wave, np.cos(wave), input_names=["u"])
+    parts = divide(data, SiftSettings(horizons=(1, 10)))
+    still, drifting = integrator(data, 0.0), integrator(data, 4.0 / 500)
+    assert simulation_errors(drifting, parts.windows).mean() < 3  # too short to show it
+    assert parts.drifts(drifting)
+    assert not parts.drifts(still)
+
+
+def test_long_runs_see_nothing_of_the_test_data():
+    parts = divide(stamped(400), SiftSettings(horizons=(1, 5), test=0.25))
+    judged = np.concatenate([x[:, 0] for x in parts.evaluation.data.states])
+    assert not np.intersect1d(parts.uncut.states[0][:, 0], judged).size
+    assert parts.uncut.n_samples > parts.learn.n_samples
