@@ -72,7 +72,10 @@ def both(mean, median, noise=False):
 
 
 def models(summary):
-    return [(size, name) for size in ("full", "reduced") for name in summary["one_step"][size]]
+    """Return size and method of the models to show: as published, only those in which method IV has a part."""
+    found = [(size, name) for size in ("full", "reduced") for name in summary["one_step"][size]]
+    same = {("full", name) for name in ("I", "II", "III")} if summary["as_published"] else set()
+    return [model for model in found if model not in same]
 
 
 def is_noise(summary, size, name, level=None):
