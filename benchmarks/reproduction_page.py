@@ -90,17 +90,23 @@ def is_noisy_fit(summary, size, name, level=None):
     return name in ("I", "II") and is_noise(summary, size, name, level)
 
 
-def sizes(summary):
-    thresholds = list(summary["reduced_size"])
+def sizes(default, published):
+    thresholds = list(default["reduced_size"])
+    middle = thresholds[1]
     rows = [
         (
             f"{snr:g}",
-            *(both(summary["reduced_size"][t][i], summary["reduced_size_median"][t][i]) for t in thresholds),
-            f"{shown(summary['unsettled_targets'][i])} of {summary['full_size']}",
+            *(both(default["reduced_size"][t][i], default["reduced_size_median"][t][i]) for t in thresholds),
+            both(published["reduced_size"][middle][i], published["reduced_size_median"][middle][i]),
         )
-        for i, snr in enumerate(summary["snr_db"])
+        for i, snr in enumerate(default["snr_db"])
     ]
-    return table(("SNR (dB)", *(f"ε = {t}" for t in thresholds), "targets not settled"), rows)
+    return table(("SNR (dB)", *(f"ε = {t}" for t in thresholds), f"as published, ε = {middle}"), rows)
+
+
+def unsettled(summary):
+    found = sorted({shown(count) for count in summary["unsettled_targets"]}, key=float)
+    return f"{' to '.join(found[:: len(found) - 1] if len(found) > 1 else found)} of {summary['full_size']}"
 
 
 def one_step(summary):
@@ -198,7 +204,7 @@ def page(numbers):
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
     environment.filters["shown"] = shown
-    makers = (sizes, one_step, horizons, conditioning)
+    makers = (sizes, unsettled, one_step, horizons, conditioning)
     makers += (circuit_one_step, circuit_horizons, circuit_conditioning, readings)
     return environment.get_template(TEMPLATE).render(
         numbers=numbers,
