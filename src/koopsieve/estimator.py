@@ -48,13 +48,8 @@ _SIGNATURE = _signature()
 class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A Koopman model on the observables of a dictionary that drive the measured states.
 
-    Parameters
-    ----------
-    dictionary, form, delays, sieve, horizons, validation, test, truth, path_length, max_terms, refits, stable, \
-threshold, level, compare, seed, budget, executor, progress
-        The settings of `sift`, with its defaults. So where neither dictionary nor delays are given, both are found.
-    dt : float
-        Sample time, where `X` does not carry its own.
+    Its parameters are the settings of `sift` with the same names and defaults, `dictionary` first, and `dt`, the sample
+    time where `X` does not carry its own (1.0). So where neither dictionary nor delays are given, both are found.
 
     Attributes
     ----------
