@@ -1,5 +1,8 @@
 """Every command and every piece of Python in the documentation runs as written; `test_readme.py` runs the README."""
 
+import ast
+import inspect
+import pydoc
 import re
 import shlex
 import sys
@@ -91,3 +94,24 @@ def test_every_public_name_is_in_the_reference():
     reference = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
     named = set(re.findall(r"^::: koopsieve\.(\w+)$", reference, re.M))
     assert set(koopsieve.__all__) - named == {"KoopsieveError", "KoopsieveWarning", "__version__"}
+
+
+def test_a_choice_in_a_docstring_begins_with_the_default():
+    """The tables of the reference show the first of {"a", "b"} as the default."""
+    named = re.findall(
+        r"^::: (koopsieve[\w.]+)$", "".join(p.read_text() for p in (ROOT / "docs/reference").glob("*.md")), re.M
+    )
+    found = 0
+    for name in named:
+        value = pydoc.locate(name)
+        members = (
+            [getattr(value, part) for part in vars(value) if not part.startswith("_")]
+            if isinstance(value, type)
+            else []
+        )
+        for one in (value, *filter(callable, members)):
+            for parameter, first in re.findall(r"^ *(\w+) : \{([^,}]+)", inspect.getdoc(one) or "", re.M):
+                default = inspect.signature(one).parameters[parameter].default
+                assert repr(default) == repr(ast.literal_eval(first)), f"{name}: {parameter}"
+                found += 1
+    assert found > 5
