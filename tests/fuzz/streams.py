@@ -14,12 +14,15 @@ from tests.fuzz.values import ODD, pick, recipe, record, with_accident
 def case(rng, folder):
     n, width = int(rng.integers(1, 3)), int(rng.integers(0, 2))
     episodes = [record(rng, rows=int(rng.integers(8, 40)), columns=n, inputs=width) for _ in range(rng.integers(1, 4))]
-    whole = Trajectories.from_arrays([x for x, _ in episodes], [u for _, u in episodes])
+    outliers = pick(rng, ("keep", "keep", "drop"))
+    if rng.random() < 0.3:
+        _spoil(rng, episodes)
+    whole = Trajectories.from_arrays([x for x, _ in episodes], [u for _, u in episodes], outliers=outliers)
     how = pick(rng, ("chunks", "arrays", "parquet", "wrong"))
     if how == "wrong":
         _wrong(rng, episodes)
         return
-    stream = {"chunks": _chunks, "arrays": _arrays, "parquet": _parquet}[how](rng, episodes, folder)
+    stream = {"chunks": _chunks, "arrays": _arrays, "parquet": _parquet}[how](rng, episodes, folder, outliers)
     delays = int(rng.integers(3))
     a, b = (embed_delays(data, delays, delays * bool(width)) for data in (_named(whole, stream), stream))
     phi = recipe(rng).fit(a)
@@ -40,20 +43,20 @@ def _named(whole, stream):
     return replace(whole, signals=replace(stream.signals, reading=None))
 
 
-def _chunks(rng, episodes, folder):
+def _chunks(rng, episodes, folder, outliers):
     found = []
     for number, (x, u) in enumerate(episodes):
         cuts = np.unique([0, *rng.integers(1, len(x), size=int(rng.integers(0, 5))), len(x)])
         padded = np.vstack([u, np.full((1, u.shape[1]), np.nan)])
         found += [(number, x[a:b], padded[a:b]) for a, b in pairwise(cuts)]
-    return Stream.from_chunks(found)
+    return Stream.from_chunks(found, outliers=outliers)
 
 
-def _arrays(rng, episodes, folder):
-    return Stream.from_arrays([x for x, _ in episodes], [u for _, u in episodes])
+def _arrays(rng, episodes, folder, outliers):
+    return Stream.from_arrays([x for x, _ in episodes], [u for _, u in episodes], outliers=outliers)
 
 
-def _parquet(rng, episodes, folder):
+def _parquet(rng, episodes, folder, outliers):
     files = []
     for number, (x, u) in enumerate(episodes):
         columns = {f"x{i + 1}": column for i, column in enumerate(x.T)}
@@ -61,7 +64,17 @@ def _parquet(rng, episodes, folder):
         files.append(folder / f"part{number}.parquet")
         pd.DataFrame(columns).to_parquet(files[-1], row_group_size=int(rng.integers(2, 20)))
     n, width = episodes[0][0].shape[1], episodes[0][1].shape[1]
-    return Stream.from_parquet(files, [f"x{i + 1}" for i in range(n)], [f"u{i + 1}" for i in range(width)])
+    names = [f"x{i + 1}" for i in range(n)], [f"u{i + 1}" for i in range(width)]
+    return Stream.from_parquet(files, *names, outliers=outliers)
+
+
+def _spoil(rng, episodes):
+    """Put samples far outside into the data, alone or several in a row."""
+    for _ in range(int(rng.integers(1, 4))):
+        values = pick(rng, pick(rng, episodes))
+        if values.size:
+            row, column = int(rng.integers(len(values))), int(rng.integers(values.shape[1]))
+            values[row : row + int(rng.integers(1, 5)), column] = pick(rng, (1e3, -1e5, 1e9))
 
 
 def _wrong(rng, episodes):

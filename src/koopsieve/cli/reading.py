@@ -53,11 +53,6 @@ def _stream(settings: Settings, files: Sequence[str]) -> Stream:
             "What is streamed cannot be cut at gaps, interpolated or resampled. Repair the files first, or read them "
             "whole with --stream no."
         )
-    if settings.outliers != "keep":
-        raise KoopsieveError(
-            "Outliers are not looked for in what is streamed. Leave --outliers out, or read the files whole with "
-            "--stream no."
-        )
     if settings.missing or settings.date_format is not None:
         raise KoopsieveError("--missing and --date-format are about text. Parquet files hold numbers and dates.")
     states, inputs = columns_by_name(settings.states), columns_by_name(settings.inputs)
@@ -68,6 +63,7 @@ def _stream(settings: Settings, files: Sequence[str]) -> Stream:
         episode=settings.episode,
         time=settings.time,
         dt=settings.dt,
+        outliers=settings.outliers,
     )
     _check_dt(settings, data)
     return replace(data, signals=data.signals.renamed({**states, **inputs}))

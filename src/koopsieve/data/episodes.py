@@ -194,14 +194,13 @@ def warn_of_oddities(
 ) -> None:
     """Warn of what is allowed but most often a mistake."""
     _warn_of_transposed(states)
-    _warn_of_constants("State", states, names[0])
-    _warn_of_constants("Input", inputs, names[1])
+    for kind, arrays, named in (("State", states, names[0]), ("Input", inputs, names[1])):
+        low, high = (pick([pick(one, axis=0) for one in arrays], axis=0) for pick in (np.min, np.max))
+        warn_of_constants(kind, low, high, named)
 
 
-def _warn_of_constants(kind: str, arrays: Sequence[FloatArray], names: Sequence[str]) -> None:
+def warn_of_constants(kind: str, lowest: FloatArray, highest: FloatArray, names: Sequence[str]) -> None:
     """Warn of columns that have one value in all episodes."""
-    highest = np.max([samples.max(axis=0) for samples in arrays], axis=0)
-    lowest = np.min([samples.min(axis=0) for samples in arrays], axis=0)
     constant = [repr(name) for name, same in zip(names, highest == lowest, strict=True) if same]
     if constant:
         warn_user(

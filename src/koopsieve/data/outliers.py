@@ -21,7 +21,8 @@ MIDDLE = 0.98  # share of the samples in the middle
 MAX_RUN = 3  # samples in a row
 MIN_SAMPLES = 20  # below, the middle says nothing
 _NEVER_FAR = 5.0  # standard deviations: where none is further from the mean, none is far outside
-_LISTED = 5
+LISTED = 5
+NO_BOUNDS = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +37,16 @@ class Outliers:
         """Number of values far outside."""
         return sum(int(x.sum() + u.sum()) for x, u in self.flags)
 
-    def describe(self, names: tuple[Sequence[str], Sequence[str]]) -> str:
+    def listed(self, names: tuple[Sequence[str], Sequence[str]]) -> list[str]:
         """Return the first of them in words, with their rows."""
         found = []
         for episode, flags in zip(self.episodes, self.flags, strict=True):
             for values, far, named in zip((episode.states, episode.inputs), flags, names, strict=True):
                 found += [
-                    f"{named[column]!r} is {values[row, column]:.6g} at {episode.source.describe(row)}"
-                    for row, column in np.argwhere(far)[:_LISTED].tolist()
+                    far_value(named[column], values[row, column], episode.source.describe(row))
+                    for row, column in np.argwhere(far)[:LISTED].tolist()
                 ]
-        more = f", and {self.count - _LISTED} more" if self.count > _LISTED else ""
-        return "; ".join(found[:_LISTED]) + more
+        return found
 
     def dropped(self) -> list[Episode]:
         """Return the episodes with these values missing."""
@@ -83,14 +83,25 @@ def handle_outliers(
     found = find_outliers(episodes)
     if not found.count:
         return episodes, ""
-    several = found.count != 1
-    words = f"{found.count} value{'s'[:several]} far outside the others: {found.describe(names)}."
+    note = outliers_in_words(found.count, found.listed(names), what)
+    return found.dropped() if what == DROP else episodes, note
+
+
+def outliers_in_words(count: int, listed: Sequence[str], what: str) -> str:
+    """Return what was found and done about it; warn of what is kept, raise an error of what is refused."""
+    more = f", and {count - LISTED} more" if count > LISTED else ""
+    words = f"{count} value{'s'[: count != 1]} far outside the others: {'; '.join(listed[:LISTED])}{more}."
     if what == DROP:
-        return found.dropped(), f"Dropped: {words}"
+        return f"Dropped: {words}"
     if what == KEEP:
         warn_user(f'{words} Kept; one such sample can spoil a model. Pass outliers="drop" to leave such samples out.')
-        return episodes, f"Kept: {words}"
+        return f"Kept: {words}"
     raise KoopsieveError(f'{words} Repair the data, or pass outliers="drop" to leave such samples out.')
+
+
+def far_value(name: str, value: float, where: str) -> str:
+    """Return one value far outside in words."""
+    return f"{name!r} is {value:.6g} at {where}"
 
 
 def _without(far: BoolArray, values: FloatArray) -> FloatArray:
@@ -101,39 +112,60 @@ def _without(far: BoolArray, values: FloatArray) -> FloatArray:
 
 def _flags(arrays: Sequence[FloatArray]) -> list[BoolArray]:
     samples = np.concatenate(arrays)
-    flags = [np.zeros(values.shape, dtype=bool) for values in arrays]
-    for column in range(samples.shape[1]):
-        bounds = _bounds(samples[:, column])
-        if bounds is not None:
-            for values, found in zip(arrays, flags, strict=True):
-                found[:, column] = _single((values[:, column] < bounds[0]) | (values[:, column] > bounds[1]))
-    return flags
+    between = bounds(samples, *extremes(samples))
+    return [single_flags(outside(values, between)) for values in arrays]
 
 
-def _bounds(values: FloatArray) -> tuple[float, float] | None:
-    """Return between which values a signal is not far outside; none if that cannot be said."""
+def extremes(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest known value of every column; infinite where none is known."""
+    low: FloatArray = np.fmin.reduce(samples, axis=0, initial=np.inf)
+    high: FloatArray = np.fmax.reduce(samples, axis=0, initial=-np.inf)
+    return low, high
+
+
+def bounds(samples: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return between which values each signal is not far outside, shape (2, columns); infinite if that is not known.
+
+    Parameters
+    ----------
+    samples : array, shape (rows, columns)
+        All samples or many of them, drawn evenly.
+    low, high : array, shape (columns,)
+        The least and the largest value of all samples.
+    """
+    found = [_bounds(column, *ends) for column, *ends in zip(samples.T, low.tolist(), high.tolist(), strict=True)]
+    return np.array(found).reshape(-1, 2).T
+
+
+def outside(values: FloatArray, between: FloatArray) -> BoolArray:
+    """Return which values lie outside their bounds."""
+    far: BoolArray = (values < between[0]) | (values > between[1])
+    return far
+
+
+def _bounds(values: FloatArray, low: float, high: float) -> tuple[float, float]:
     known = values[np.isfinite(values)]
     if len(known) < MIN_SAMPLES:
-        return None
-    size = float(np.abs(known).max()) or 1.0
+        return NO_BOUNDS
+    size = max(abs(low), abs(high)) or 1.0
     scaled = known / size  # squares of enormous numbers stay finite
-    if np.abs(scaled - scaled.mean()).max() <= _NEVER_FAR * scaled.std():
-        return None
+    if max(high / size - scaled.mean(), scaled.mean() - low / size) <= _NEVER_FAR * scaled.std():
+        return NO_BOUNDS
     margin = (1 - MIDDLE) / 2
-    low, high = np.quantile(scaled, margin, method="higher"), np.quantile(scaled, 1 - margin, method="lower")
-    if not low < high:
-        return None  # at rest but for a few samples: these are events, as far as anybody can tell
-    center, reach = float(np.median(scaled)), FAR * (high - low) / 2
+    lower, upper = np.quantile(scaled, margin, method="higher"), np.quantile(scaled, 1 - margin, method="lower")
+    if not lower < upper:
+        return NO_BOUNDS  # at rest but for a few samples: these are events, as far as anybody can tell
+    center, reach = float(np.median(scaled)), FAR * (upper - lower) / 2
     return size * (center - reach), size * (center + reach)
 
 
-def _single(far: BoolArray) -> BoolArray:
-    """Return the runs of at most `MAX_RUN` flags that begin after the first sample and end before the last."""
-    if not far.any():
-        return far
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], far, [False]]).astype(np.int8)))
+def single_flags(far: BoolArray) -> BoolArray:
+    """Return, of every column, the runs of at most `MAX_RUN` flags that neither begin nor end the column."""
     found = np.zeros_like(far)
-    for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        if start > 0 and stop < len(far) and stop - start <= MAX_RUN:
-            found[start:stop] = True
+    for column in np.flatnonzero(far.any(axis=0)).tolist():
+        padded = np.concatenate([[False], far[:, column], [False]])
+        edges = np.flatnonzero(np.diff(padded.astype(np.int8)))
+        for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            if start > 0 and stop < len(far) and stop - start <= MAX_RUN:
+                found[start:stop, column] = True
     return found

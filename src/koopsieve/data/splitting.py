@@ -16,7 +16,7 @@ import numpy as np
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data.episodes import check_fraction, cut_within
-from koopsieve.data.provenance import SourceRows
+from koopsieve.data.provenance import Counts, Provenance, Source, SourceRows
 from koopsieve.data.stream import Stream
 from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable, WholeEpisode
 from koopsieve.data.trajectories import Trajectories
@@ -210,7 +210,10 @@ def _gathered(blocks: Sequence[Block]) -> Block:
 
 def _trajectories(episodes: Sequence[Block], data: Stream) -> Trajectories:
     states = tuple(block.states for block in episodes)
-    return Trajectories(states, tuple(block.inputs[: len(block.states) - 1] for block in episodes), data.signals)
+    sources = tuple(Source(block.source.ranges[0].label, rows=block.source) for block in episodes)
+    counts = Counts(len(states), sum(map(len, states)), notes=data.notes or ())
+    inputs = tuple(block.inputs[: len(block.states) - 1] for block in episodes)
+    return Trajectories(states, inputs, data.signals, Provenance(sources, (counts,)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,10 @@ from koopsieve.data.embedding import Embedding
 from koopsieve.data.signals import Dataset, Signals, complete_names
 from koopsieve.data.streaming.blocks import ChangedOrigin, Check, Embed, Origin, Piece, Readable
 from koopsieve.data.streaming.origins import ArraySegment, ChunkSegment, SegmentOrigin, as_chunk, sliceable
+from koopsieve.data.streaming.outliers import handle_stream_outliers
 from koopsieve.data.streaming.tables import dask_tables, parquet_tables
 from koopsieve.data.trajectories import Trajectories
-from koopsieve.io.reading.columns import Columns, Reading, check_dt
+from koopsieve.io.reading.columns import KEEP, Columns, Reading, check_dt
 
 BLOCK_ROWS = 16_384  # read at a time while a dictionary is fitted
 
@@ -34,10 +35,13 @@ class Stream(Dataset):
         Where the samples come from.
     signals : Signals
         Names, sample time, and which delays the state holds.
+    notes : tuple of str, optional
+        What was found about single samples far outside the others; none before they were looked for.
     """
 
     origin: Origin
     signals: Signals
+    notes: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, data: Trajectories | Stream) -> Stream:
@@ -56,6 +60,7 @@ class Stream(Dataset):
         dt: float = 1.0,
         state_names: str | Sequence[str] | None = None,
         input_names: str | Sequence[str] | None = None,
+        outliers: str = KEEP,
     ) -> Stream:
         """Stream arrays that can be sliced: memory maps, Zarr, HDF5 or Dask arrays.
 
@@ -66,6 +71,10 @@ class Stream(Dataset):
         inputs : array of shape (T-1, l) or (T, l), or list of them, optional
         dt, state_names, input_names
             As for `Trajectories.from_arrays`.
+        outliers : {"keep", "drop", "refuse"}
+            What to do with single samples far outside the others, see `Trajectories.from_frame`. To drop or to refuse
+            them all data are read here, once or twice, in bounded memory. Left at "keep", nothing is read yet, and
+            `sift` names them with their rows before it learns from them.
 
         Raises
         ------
@@ -82,7 +91,7 @@ class Stream(Dataset):
         _check_shapes([tuple(a.shape) for a in x], [tuple(a.shape) for a in u])
         names = complete_names(state_names, x[0].shape[1], "state", "x")
         given = complete_names(input_names, u[0].shape[1], "input", "u")
-        return cls._checked(SegmentOrigin.of(ArraySegment.whole(x, u)), Signals(names, given, dt))
+        return cls._checked(SegmentOrigin.of(ArraySegment.whole(x, u)), Signals(names, given, dt), outliers)
 
     @classmethod
     def from_parquet(
@@ -94,6 +103,7 @@ class Stream(Dataset):
         episode: str | None = None,
         time: str | None = None,
         dt: float | None = None,
+        outliers: str = KEEP,
     ) -> Stream:
         """Stream Parquet files.
 
@@ -109,6 +119,8 @@ class Stream(Dataset):
             The column with the time of each sample: its steps must be even, across files too.
         dt : float, optional
             Sample time; by default the step of `time`, or 1.
+        outliers : {"keep", "drop", "refuse"}
+            As for `from_arrays`.
 
         Raises
         ------
@@ -116,11 +128,11 @@ class Stream(Dataset):
             If a file lacks a column or differs from the first, or an episode's rows are not in order. To know that,
             the `episode` and `time` columns are read once, here; samples are checked while they are read.
         """
-        columns = Columns.named(states, inputs, Reading(episode, time))
+        columns = Columns.named(states, inputs, Reading(episode, time, outliers=outliers))
         check_dt(1.0 if dt is None else dt)
         origin = parquet_tables(files, columns, dt)
         signals = Signals(columns.states, columns.inputs, origin.dt or 1.0, reading=columns.reading)
-        return cls._checked(origin, signals)
+        return cls._checked(origin, signals, outliers)
 
     @classmethod
     def from_dask(
@@ -132,6 +144,7 @@ class Stream(Dataset):
         episode: str,
         time: str | None = None,
         dt: float = 1.0,
+        outliers: str = KEEP,
     ) -> Stream:
         """Stream a Dask data frame, partition after partition; parameters as for `from_parquet`.
 
@@ -139,7 +152,7 @@ class Stream(Dataset):
         """
         columns = Columns.named(states, inputs, Reading(episode, time))
         signals = Signals(columns.states, columns.inputs, dt)
-        return cls._checked(dask_tables(frame, columns, dt), signals)
+        return cls._checked(dask_tables(frame, columns, dt), signals, outliers)
 
     @classmethod
     def from_chunks(
@@ -149,6 +162,7 @@ class Stream(Dataset):
         dt: float = 1.0,
         state_names: str | Sequence[str] | None = None,
         input_names: str | Sequence[str] | None = None,
+        outliers: str = KEEP,
     ) -> Stream:
         """Stream what an iterator yields.
 
@@ -158,8 +172,8 @@ class Stream(Dataset):
             Called without arguments it returns a fresh iterator each time (a generator function does), because fitting
             a dictionary and compressing each read all data. Every chunk is (episode, states) or (episode, states,
             inputs); chunks with the same episode follow one another.
-        dt, state_names, input_names
-            As for `Trajectories.from_arrays`.
+        dt, state_names, input_names, outliers
+            As for `from_arrays`.
 
         Examples
         --------
@@ -185,12 +199,23 @@ class Stream(Dataset):
         _, x, u = as_chunk(first)
         names = complete_names(state_names, x.shape[1], "state", "x")
         given = complete_names(input_names, u.shape[1], "input", "u")
-        return cls._checked(SegmentOrigin.of([ChunkSegment(again)]), Signals(names, given, dt))
+        return cls._checked(SegmentOrigin.of([ChunkSegment(again)]), Signals(names, given, dt), outliers)
 
     @classmethod
-    def _checked(cls, origin: Origin, signals: Signals) -> Stream:
+    def _checked(cls, origin: Origin, signals: Signals, outliers: str) -> Stream:
         """Return the stream of an origin whose samples are checked while they are read."""
-        return cls(ChangedOrigin(origin, Check(signals.outputs, signals.inputs)), signals)
+        found = cls(ChangedOrigin(origin, Check(signals.outputs, signals.inputs)), signals)
+        return found if Reading(outliers=outliers).outliers == KEEP else found.with_outliers(outliers)
+
+    def with_outliers(self, what: str) -> Stream:
+        """Return the stream with single samples far outside the others kept, dropped or refused.
+
+        All data are read, unless that was done before; what is kept is named in a warning, and in `notes`.
+        """
+        if self.notes is not None:
+            return self
+        origin, notes = handle_stream_outliers(self.origin, (self.output_names, self.input_names), what)
+        return replace(self, origin=origin, notes=notes)
 
     @property
     def n_samples(self) -> int | None:

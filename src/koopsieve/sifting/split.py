@@ -19,6 +19,7 @@ from koopsieve.evaluate.free_runs import MAX_STEPS, MAX_STRETCHES
 from koopsieve.evaluate.horizon_errors import spread
 from koopsieve.forms import Model
 from koopsieve.forms.task import MAX_WINDOW, MIN_WINDOW
+from koopsieve.io.reading.columns import KEEP
 from koopsieve.sifting.settings import Data, SiftSettings
 
 Given = TypeVar("Given", Data, Data | float, Data | float | None)
@@ -132,8 +133,8 @@ class Parts:
             return replace(Provenance.join(there), steps=Provenance.join([*there, *steps]).steps)
         known = [one.n_samples for one in streams]
         rows = sum(self.samples.values()) if None in known else sum(count or 0 for count in known)
-        note = "Read as a stream, piece by piece."
-        return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=(note,)),))])
+        notes = ("Read as a stream, piece by piece.", *(note for one in streams for note in one.notes or ()))
+        return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=notes),))])
 
     @property
     def samples(self) -> dict[str, int]:
@@ -264,8 +265,9 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     require_dataset(data)
     delays, horizons = settings.delays_of(data), sorted_horizons(settings.horizons)
     deepest = None if delays is None else max(delays, key=lambda one: one.lost + one.ahead)
-    rest = _usable(in_memory(data, MAX_NUMBERS_IN_MEMORY), deepest)
-    validation, test = _usable(settings.validation, deepest), _usable(settings.test, deepest)
+    rest = _usable(in_memory(_outliers_named(data), MAX_NUMBERS_IN_MEMORY), deepest)
+    validation = _usable(_outliers_named(settings.validation), deepest)
+    test = _usable(_outliers_named(settings.test), deepest)
     given, longest, on = (rest, validation, test), horizons[-1], "test"
     if isinstance(test, int | float):
         rest, test = hold_out(rest, float(test), longest)
@@ -291,17 +293,29 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
 
 
 def _refuse_constant_outputs(data: Data) -> None:
-    """Refuse outputs that have one value only: there is nothing to learn, and no spread to compare errors with."""
-    if isinstance(data, Stream):
-        return
-    outputs = [x[:, : data.n_outputs] for x in data.states]
-    least, most = (pick([pick(x, axis=0) for x in outputs], axis=0) for pick in (np.min, np.max))
-    for name, low, high in zip(data.output_names, least, most, strict=True):
-        if low == high:
+    """Refuse outputs that have one value only: there is nothing to learn, and no spread to compare errors with.
+
+    A stream is read only until every output has changed.
+    """
+    low, high, count = np.full(data.n_outputs, np.inf), np.full(data.n_outputs, -np.inf), 0
+    for x in data.state_blocks():
+        outputs, count = x[:, : data.n_outputs], count + len(x)
+        low, high = (
+            (np.minimum(low, outputs.min(axis=0)), np.maximum(high, outputs.max(axis=0))) if count else (low, high)
+        )
+        if (low < high).all():
+            return
+    for name, value, changed in zip(data.output_names, low, low < high, strict=True):
+        if not changed:
             raise KoopsieveError(
-                f"Output {name!r} never changes: it is {low:g} in all {data.n_samples} samples to learn from. Leave it "
+                f"Output {name!r} never changes: it is {value:g} in all {count} samples to learn from. Leave it "
                 "out of the outputs, or give data in which it changes."
             )
+
+
+def _outliers_named(data: Given) -> Given:
+    """Return a stream in which samples far outside were looked for; anything else as it is."""
+    return data.with_outliers(KEEP) if isinstance(data, Stream) else data
 
 
 def _usable(data: Given, delays: Embedding | None) -> Given:
