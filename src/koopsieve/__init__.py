@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Dictionary,
         Fourier,
         Function,
+        HardNonlinearities,
         Inputs,
         Monomials,
         PeriodicSquaredExponential,
@@ -63,8 +64,8 @@ if TYPE_CHECKING:
 _MODULES = {  # where each public name is defined
     "_types": "KoopsieveError KoopsieveWarning",
     "data": "Embedding Signals Stream Trajectories embed_delays",
-    "dictionary": "Constant Dictionary Fourier Function Inputs Monomials PeriodicSquaredExponential RandomFourier "
-    "SquaredExponential States Terms Transformer",
+    "dictionary": "Constant Dictionary Fourier Function HardNonlinearities Inputs Monomials PeriodicSquaredExponential "
+    "RandomFourier SquaredExponential States Terms Transformer",
     "estimator": "KoopmanSieve",
     "evaluate": "horizon_nmse nmse",
     "forms": "BilinearModel HiddenModel HiddenSieve LinearModel Model Prediction ReprojectedModel",
@@ -92,6 +93,7 @@ __all__ = [
     "Fourier",
     "Function",
     "GraphSieve",
+    "HardNonlinearities",
     "HiddenModel",
     "HiddenSieve",
     "HorizonLeastSquares",

@@ -2,6 +2,7 @@
 
 from koopsieve.dictionary.custom import Function, Transformer
 from koopsieve.dictionary.dictionary import Dictionary
+from koopsieve.dictionary.hard_nonlinearities import HardNonlinearities
 from koopsieve.dictionary.kernels import PeriodicSquaredExponential, SquaredExponential
 from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.recipes import Block
@@ -16,6 +17,7 @@ __all__ = [
     "Dictionary",
     "Fourier",
     "Function",
+    "HardNonlinearities",
     "Inputs",
     "Monomials",
     "Observables",

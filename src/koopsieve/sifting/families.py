@@ -1,4 +1,4 @@
-"""The dictionaries that are offered where none is given: polynomials and kernels that suit any number of delays."""
+"""The dictionaries that are offered where none is given: polynomials, kernels and kinks that suit any delays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from math import comb
 
 from koopsieve.data import Embedding, Signals
-from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
+from koopsieve.dictionary import (
+    Block,
+    Constant,
+    HardNonlinearities,
+    Inputs,
+    Monomials,
+    SquaredExponential,
+    States,
+)
 from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS
 
 MAX_PRODUCTS = 150  # monomials of states and inputs: of a longer delay line only the newest samples are multiplied
@@ -16,14 +24,14 @@ SAMPLES_PER_KERNEL = 10
 
 @dataclass(frozen=True)
 class Family:
-    """Polynomials up to a degree, or kernels: a kind of dictionary that suits any delays.
+    """A kind of dictionary that suits any delays: polynomials up to a degree, kernels, or kinks and friction.
 
     Parameters
     ----------
     degree : int
-        Of the polynomials; 0 for kernels.
+        Of the polynomials; 0 for the others.
     kernels : int
-        Number of kernels; 0 for polynomials.
+        Number of kernels; 0 for the others.
     """
 
     degree: int = 0
@@ -35,14 +43,16 @@ class Family:
         of, plain = (STATES_AND_INPUTS, States() + Constant() + Inputs()) if joint else (STATES, States() + Constant())
         if self.kernels:
             return plain + SquaredExponential(self.kernels, standardize=True, of=of)
+        if not self.degree:
+            return plain + HardNonlinearities(of=of)
         depth = affordable_depth(signals, embedding, self.degree, joint)
         return None if depth is None else plain + Monomials(self.degree, of=of, depth=depth)
 
 
 def families(samples: int | None) -> tuple[Family, ...]:
-    """Return what is offered: polynomials of degree two and three, kernels as many as the samples allow."""
+    """Return what is offered: polynomials of degree two and three, kernels as many as the samples allow, kinks."""
     count = MAX_KERNELS if samples is None else min(MAX_KERNELS, max(samples // SAMPLES_PER_KERNEL, 1))
-    return Family(degree=2), Family(degree=3), Family(kernels=count)
+    return Family(degree=2), Family(degree=3), Family(kernels=count), Family()
 
 
 def affordable_depth(signals: Signals, embedding: Embedding, degree: int, joint: bool) -> int | None:

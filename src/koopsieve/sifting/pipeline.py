@@ -69,8 +69,8 @@ def sift(
     data : Trajectories or Stream
         Measured data; of these some are held out, see `validation` and `test`.
     dictionary : Block, Dictionary or "auto"
-        The candidates. A recipe is fitted to the learning part. "auto" tries polynomials and kernels, of the state and
-        of the inputs too, and takes what predicts best on the validation windows.
+        The candidates. A recipe is fitted to the learning part. "auto" tries polynomials, kernels and kinks, of the
+        state and of the inputs too, and takes what predicts best on the validation windows.
     form : {"auto", "linear", "bilinear", "reprojected", "hidden"}
         How the model predicts. "auto" tries the first three and takes the simplest that is as good as the best on the
         validation windows. "hidden" has terms of its own, and takes no dictionary.

@@ -9,7 +9,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koopsieve import Dictionary, KoopsieveError, States, Terms, Trajectories
+from koopsieve import Dictionary, HardNonlinearities, KoopsieveError, KoopsieveWarning, States, Terms, Trajectories
 from koopsieve.data import Embedding
 from koopsieve.data.delays import embedded
 from koopsieve.dictionary.grammar import FUNCTIONS, MAX_DEPTH, MAX_LENGTH, parsed
@@ -207,3 +207,47 @@ def test_no_text_hangs_or_ends_in_another_error(text):
 def test_any_text_is_read_or_refused(text):
     with contextlib.suppress(KoopsieveError):
         assert isinstance(parsed(text, {"y": sympy.Symbol("y", real=True)}), sympy.Expr)
+
+
+def test_hard_nonlinearities_lie_within_the_range_of_every_signal():
+    data = embedded(DATA, Embedding(1, 1))
+    phi = HardNonlinearities(knots=3, of="states and inputs").fit(data)
+    points = np.concatenate(list(data.acted_blocks()))
+    values = phi.evaluate(points)
+    for name, column in zip(phi.regressors, values.T, strict=True):
+        assert np.ptp(column) > 0, name
+    kinks = [name for name in phi.regressors if name.startswith("max")]
+    assert len(kinks) == 3 * points.shape[1]
+    assert {"abs(y - y[k-1])*(y - y[k-1])", "abs(v - v[k-1])*(v - v[k-1])"} <= set(phi.names)
+    assert all("[k" not in name.replace("[k-1]", "") for name in phi.input_term_names)
+    np.testing.assert_allclose(values[:, phi.regressors.index(kinks[0])], np.maximum(points[:, 0] - _knot(kinks[0]), 0))
+
+
+def _knot(text):
+    sign, size = text.removesuffix(", 0)").split()[1:]
+    return float(size) if sign == "-" else -float(size)
+
+
+@pytest.mark.parametrize("factor", [1e-9, 3.7, 1e12])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_hard_nonlinearities_follow_units_and_offsets(factor, offset):
+    moved = Trajectories.from_arrays(factor * (X + offset), U, state_names=["y", "v"])
+    first, second = (HardNonlinearities().fit(data) for data in (DATA, moved))
+    kinks = [i for i, name in enumerate(first.names) if name.startswith("max")]
+    values, other = first(X)[:, kinks], second(factor * (X + offset))[:, kinks]
+    np.testing.assert_allclose(other / factor, values, atol=1e-4 * np.ptp(X))
+
+
+def test_hard_nonlinearities_write_any_name_and_take_roots_of_levels_alone():
+    level = Trajectories.from_arrays(np.abs(X), U, state_names=["tank `1` [cm]", "v"])
+    names = HardNonlinearities(knots=1).fit(level).names
+    assert "sqrt(`tank ``1`` [cm]`)" in names
+    assert "sqrt(v)" in names
+    assert not any("sqrt" in name for name in HardNonlinearities().fit(DATA).names)
+
+
+def test_hard_nonlinearities_of_what_never_changes_are_refused():
+    with pytest.warns(KoopsieveWarning, match="never change"):
+        still = Trajectories.from_arrays(np.ones((9, 1)))
+    with pytest.raises(KoopsieveError, match="No signal changes"):
+        HardNonlinearities().fit(still)
