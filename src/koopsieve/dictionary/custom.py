@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
+from types import FunctionType
 from typing import Any, Self, cast
 
 import numpy as np
@@ -16,6 +17,35 @@ from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
 _STEP = np.cbrt(np.finfo(float).eps)  # of a central difference, relative to the size of the coordinate
+
+
+class _Packed:
+    """A function as bytes where pickle cannot hold it by name, such as a lambda; when loaded it is the function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
+        import cloudpickle
+
+        return cloudpickle.loads, (cloudpickle.dumps(self.function),)
+
+
+class _HoldsFunctions:
+    """A frozen value that holds functions of the user, lambdas too, and can be pickled."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: _Packed(one) if _is_unnamed(one) else one for name, one in vars(self).items()}
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # frozen
+
+
+def _is_unnamed(value: object) -> bool:
+    """Tell whether a value is a function that no import finds again under its name."""
+    if not isinstance(value, FunctionType):
+        return False
+    return value.__module__ == "__main__" or "<" in value.__qualname__  # "<lambda>", "make.<locals>.cube"
 
 
 class Code(Observables):
@@ -71,7 +101,7 @@ class Code(Observables):
 
 
 @dataclass(frozen=True, eq=False)
-class Calls(Code):
+class Calls(_HoldsFunctions, Code):
     """Columns of a callable in this program, which no file can hold."""
 
     function: Callable[[FloatArray], Any]
@@ -166,7 +196,7 @@ def _is_path(text: str) -> bool:
 
 
 @dataclass(frozen=True, repr=False)
-class Function(Block):
+class Function(_HoldsFunctions, Block):
     """Observables computed by a user's function.
 
     Parameters

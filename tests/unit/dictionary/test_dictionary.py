@@ -1,5 +1,10 @@
 """Every block: names, values against the formula written out, cutting, and refusal of bad requests."""
 
+import copy
+import io
+import pickle
+
+import joblib
 import numpy as np
 import pytest
 from sklearn.preprocessing import PolynomialFeatures
@@ -185,3 +190,20 @@ def test_adding_something_else_is_refused():
 
 def test_repr_reads_as_it_was_written():
     assert repr(States() + Constant() + Monomials(degree=3)) == "States() + Constant() + Monomials(degree=3)"
+
+
+def joblib_copy(value):
+    stream = io.BytesIO()
+    joblib.dump(value, stream)
+    stream.seek(0)
+    return joblib.load(stream)
+
+
+@pytest.mark.parametrize("copied", [lambda value: pickle.loads(pickle.dumps(value)), joblib_copy, copy.deepcopy])
+def test_functions_without_a_name_can_be_pickled(copied):
+    power = 3
+    data = Trajectories.from_arrays(np.arange(5.0))
+    recipe = States() + Function(lambda x: x**power, names=["cube"], gradient=lambda x: power * x[:, :, None] ** 2)
+    again, phi = copied(recipe), copied(recipe.fit(data))
+    assert phi([[2.0]]).tolist() == again.fit(data)([[2.0]]).tolist() == [[2.0, 8.0]]
+    assert phi.gradient(np.array([[2.0]])).ravel().tolist() == [1.0, 12.0]
