@@ -48,8 +48,15 @@ def test_every_equation_of_the_paper_is_listed():
 
 
 def test_every_statement_is_listed():
-    for name in ("Proposition 1", "Proposition 2", "Proposition 3", "Lemma 1", "Lemma 2", "Algorithm 1", "Algorithm 2"):
+    numbered = ("Definition", 2), ("Proposition", 3), ("Lemma", 2), ("Algorithm", 2), ("Table", 3)
+    for name in (f"{kind} {number + 1}" for kind, count in numbered for number in range(count)):
         assert any(row.startswith(f"| {name} |") for row in ROWS), name
+    assert sum(row.startswith("| Remark") for row in ROWS) == 3
+
+
+def test_every_figure_is_listed():
+    cells = [row.split("|")[1] for row in ROWS if row.startswith("| Figure")]
+    assert [int(number) for cell in cells for number in re.findall(r"\d+", cell)] == list(range(1, 14))
 
 
 def test_the_reproduction_page_is_that_of_the_committed_numbers():
