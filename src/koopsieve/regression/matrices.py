@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError, real_matrix
+from koopsieve._types import FloatArray, KoopsieveError, real_matrix, warn_user
 from koopsieve.io.reading.columns import names_of
 
 MIN_PEAK = 1e-140  # largest value of a column below which the squares of its digits vanish
@@ -25,6 +25,11 @@ def checked_matrices(
     twice = [name for place, name in enumerate(observables + inputs) if name in (observables + inputs)[:place]]
     if twice:
         raise KoopsieveError(f"The name {twice[0]!r} occurs twice. Give every observable and every input its own name.")
+    if lifted.shape[1] > len(lifted):
+        warn_user(
+            f"Phi has {lifted.shape[1]} columns and only {len(lifted)} rows. Rows are samples: if the columns are, "
+            "transpose the matrices."
+        )
     for what, matrix, columns in (("Phi", lifted, observables), ("Phi_next", following, observables)):
         _require_usable(what, matrix, columns)
     _require_usable("U", acting, inputs)

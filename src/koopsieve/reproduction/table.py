@@ -40,7 +40,7 @@ class StudyTable:
     def to_csv(self) -> str:
         """Return the table with full precision."""
         rows = [["" if cell is None else cell for cell in row] for row in self.rows]
-        return f"# {self.caption}\n" + csv_text([self.header, *rows])
+        return csv_text([self.header, *rows])
 
     def to_markdown(self) -> str:
         """Return the table with three significant digits."""
@@ -86,9 +86,9 @@ def _latex_text(text: str) -> str:
 
 
 def write_tables(tables: Sequence[StudyTable], folder: Path) -> None:
-    """Write every table as CSV, and all of them together as tables.md."""
+    """Write every table as CSV under a line with its caption, and all of them together as tables.md."""
     for table in tables:
-        write_text(folder / f"{table.name}.csv", table.to_csv())
+        write_text(folder / f"{table.name}.csv", f"# {table.caption}\n{table.to_csv()}")
     write_text(folder / "tables.md", "\n".join(table.to_markdown() for table in tables))
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from koopsieve import (
     KoopsieveError,
+    KoopsieveWarning,
     LeastSquares,
     LinearModel,
     Monomials,
@@ -133,3 +134,9 @@ def test_matrices_that_do_not_fit_are_refused_in_words(given, said):
 def test_models_of_matrices_that_do_not_fit_are_refused_in_words(given, said):
     with pytest.raises(KoopsieveError, match=said):
         LinearModel.from_matrices(**given)
+
+
+def test_matrices_on_their_side_are_warned_of():
+    z = lifted(record()[0]).T
+    with pytest.warns(KoopsieveWarning, match=r"Phi has 299 columns and only 5 rows\. Rows are samples"):
+        RegressionStatistics.from_matrices(z[:, :-1], z[:, 1:])
