@@ -24,6 +24,7 @@ LEARN, JUDGE, UNUSED = "learn", "judge", "leave out"
 _MAX_POINTS = 2000  # of a curve in the preview
 _STYLE = ".nicegui-content{padding:0} .report{width:100%;height:calc(100vh - 14rem);min-height:32rem;border:0}"
 _WARNING = "text-red-700 dark:text-red-300"
+_COLUMNS = (("states", "Outputs"), ("inputs", "Inputs"), ("time", "Time"), ("episode", "Episodes"))
 _NUMBERS = (("delays", "Past samples (empty: found)"), ("polynomials", "Degree of products"), ("kernels", "Kernels"))
 
 
@@ -90,16 +91,10 @@ class Page:
         if not names:
             ui.label("Columns appear when there are files.").classes("opacity-70")
             return
-        for key in ("states", "inputs"):
-            self.chosen[key] = [name for name in self.chosen[key] if name in names]
-        for key in ("time", "episode"):
-            self.chosen[key] = self.chosen[key] if self.chosen[key] in names else None
-        for key, label, several in (
-            ("states", "Outputs", True),
-            ("inputs", "Inputs", True),
-            ("time", "Time", False),
-            ("episode", "Episodes", False),
-        ):
+        for key, label in _COLUMNS:
+            several = key in ("states", "inputs")
+            kept = [name for name in self.chosen[key] if name in names] if several else self.chosen[key]
+            self.chosen[key] = kept if several or kept in names else None
             field = ui.select(list(names), value=self.chosen[key], label=label, multiple=several, clearable=not several)
             field.classes("w-full").props("use-chips" if several else "").mark(key)
             field.on_value_change(lambda event, key=key: self._choose(key, event.value))
