@@ -28,7 +28,6 @@ PRICE_OF_RANGE = math.log(1.5)  # of the score that staying in range may cost
 UNBOUNDED = math.log(100.0)  # what it costs to leave the range with the inputs of the data: taken if all do
 UNRELATED = 2.0  # error, relative to the variance, of a prediction that is right but for its timing
 MAX_ERROR = 10.0  # beyond it a candidate is useless, however large the error
-HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which there is no second look
 WEIGHT_OF_ONE_STEP = 0.25  # one step ahead tells little of what a model is used for
 WEIGHT_OF_RUNS = 3.0  # free runs hold all horizons
 _ONE_SIGMA = ndtr(1.0)  # what lies below the mean and one standard error
@@ -124,13 +123,6 @@ def chosen_point(points: Sequence[PathPoint], most: int | None = None) -> int:
         Only points with at most so many regressors count; where there is none, the smallest is taken.
     """
     return choose(Evidence.of([point for point in points if most is None or point.size <= most] or points[:1]))
-
-
-def near_the_best(points: Sequence[PathPoint]) -> list[int]:
-    """Return the points that are not hopeless beside the best one."""
-    score = scores(Evidence.of(points))
-    near: list[int] = np.flatnonzero(score <= score.min() + HOPELESS).tolist()
-    return near
 
 
 def scores(evidence: Evidence) -> FloatArray:

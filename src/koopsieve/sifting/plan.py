@@ -15,7 +15,7 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.forms import Form, PlainLinearForm
-from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights
+from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores
 from koopsieve.sifting.families import Family, families
 from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
@@ -25,6 +25,7 @@ LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
 NONLINEAR_DELAYS = (0, 1, 2, 4, 8)
 SHORT_DELAYS = (0, 1, 2, 3)
 MAX_DICTIONARIES = 3  # that are searched in full where data are few, and preliminary searches tell little
+OUT_OF_REACH = np.log(3.0)  # of the score above the best in a preliminary search, beyond which none is searched in full
 
 
 @dataclass(frozen=True)
@@ -144,11 +145,14 @@ def _tried(
 
 
 def _best_of_each(tried: Sequence[_Tried]) -> list[_Tried]:
-    """Return the best search, then that of the other dictionaries, and so on.
+    """Return the best search, then that of the other dictionaries, and so on; not those that are far worse.
 
     Simplicity does not count here: a rough search says little, and the full one takes no more terms than it needs.
     """
-    found, rest = [], list(tried)
+    if not tried:
+        return []
+    score = scores(_evidence([one.summary for one in tried], [0] * len(tried)))
+    found, rest = [], [one for one, own in zip(tried, score, strict=True) if own <= score.min() + OUT_OF_REACH]
     while rest:
         best = rest[_simplest([one.summary for one in rest], [0] * len(rest))]
         found.append(best)
@@ -220,9 +224,10 @@ def _simplest(tried: Sequence[SearchSummary], complexity: Complexity | None = No
 
     By default they are the simpler the fewer terms are kept; of two timings the usual one is simpler.
     """
+    return choose(_evidence(tried, complexity or [(one.kept, one.embedding.ahead) for one in tried]))
+
+
+def _evidence(tried: Sequence[SearchSummary], complexity: Complexity) -> Evidence:
     errors, runs = np.stack([one.errors.blocks for one in tried]), np.stack([one.runs for one in tried])
-    weights = horizon_weights(tried[0].errors.horizons)
-    if complexity is None:
-        complexity = [(one.kept, one.embedding.ahead) for one in tried]
-    bounded = [one.bounded for one in tried]
-    return choose(Evidence(errors, runs, complexity, [True] * len(tried), bounded, weights))
+    weights, bounded = horizon_weights(tried[0].errors.horizons), [one.bounded for one in tried]
+    return Evidence(errors, runs, complexity, [True] * len(tried), bounded, weights)
