@@ -23,7 +23,7 @@ from koopsieve.sieve.simulation.subsets import evidence
 from koopsieve.sieve.simulation.window_fit import Structure
 from koopsieve.sieve.simulation.windows import Episode, draw_windows
 
-_SHARE_OF_STARTS = 4  # one window in so many tells which start is best
+_SHARE_OF_STARTS = 2  # one window in so many tells which start is best
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class SimulationSieve:
     sifts: ClassVar[type[SimulationProblem]] = SimulationProblem
 
     length: int = 50
-    rows: int = 30_000
-    repeats: float = 4.0
+    rows: int = 12_000
+    repeats: float = 10.0
     columns: int = 150
     largest: int = 60
     search: SimulationSearch = field(default_factory=SimulationSearch)
