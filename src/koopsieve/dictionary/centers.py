@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, magnitude, real_array, whole_number
 from koopsieve.dictionary.observables import frozen
 from koopsieve.dictionary.recipes import Domain
+from koopsieve.execution import one_blas_thread
 
 _MAX_ROWS = 20_000  # k-means takes up to this many samples at once, and more in batches of this size
 
@@ -68,7 +69,8 @@ def _cluster(count: int, domain: Domain, scale: FloatArray, rng: np.random.Gener
     if distinct < count:
         raise KoopsieveError(f"k-means needs as many distinct samples as centers. Asked for {count}, found {distinct}.")
     unit = magnitude(rows.ravel()[:, None])  # one for all coordinates: distances keep their proportions
-    found = k_means(rows / unit, count, int(rng.integers(2**31))) * unit
+    with one_blas_thread():  # so that the number of threads does not decide which of two centres is nearer
+        found = k_means(rows / unit, count, int(rng.integers(2**31))) * unit
     different = len(np.unique(found, axis=0))
     if different < count:
         raise KoopsieveError(

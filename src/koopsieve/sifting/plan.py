@@ -6,6 +6,7 @@ the plant. In come the divided data and the settings, out comes the plan: what t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,7 @@ LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
 NONLINEAR_DELAYS = (0, 1, 2, 4, 8)
 SHORT_DELAYS = (0, 1, 2, 3)
 MAX_DICTIONARIES = 3  # that are searched in full where data are few, and preliminary searches tell little
+FEW_ROWS = 2_000  # samples to learn from; with more, preliminary searches tell enough to search one dictionary fewer
 OUT_OF_REACH = np.log(3.0)  # of the score above the best in a preliminary search, beyond which none is searched in full
 
 
@@ -60,15 +62,15 @@ class SearchPlan:
     open_delays: bool = False
 
 
-def plan_searches(parts: Parts, settings: SiftSettings) -> SearchPlan:
-    """Decide what to search.
+def plan_searches(parts: Parts, settings: SiftSettings, deadline: float = np.inf) -> SearchPlan:
+    """Decide what to search; after the deadline, a time of `time.perf_counter`, no further dictionary is tried.
 
     Raises
     ------
     KoopsieveError
         If a fitted dictionary is given and the delays are to be found.
     """
-    found = _planned(parts, settings)
+    found = _planned(parts, settings, deadline)
     if not settings.offers_plain_linear:
         return found
     return replace(found, jobs=(*_plain_jobs(found, parts), *found.jobs))
@@ -86,7 +88,7 @@ def _plain_jobs(plan: SearchPlan, parts: Parts) -> tuple[SearchJob, ...]:
     return tuple(SearchJob(one, recipe, (form,)) for one in dict.fromkeys([*tried, line]))
 
 
-def _planned(parts: Parts, settings: SiftSettings) -> SearchPlan:
+def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPlan:
     dictionary, signals = settings.dictionary, parts.learn.signals
     forms = settings.forms_for(inputs=bool(signals.inputs), rows=_rows(parts))
     delays = settings.delays_of(parts.learn)
@@ -110,13 +112,14 @@ def _planned(parts: Parts, settings: SiftSettings) -> SearchPlan:
     near = {*NONLINEAR_DELAYS, line.state_delays} if delays is None else {e.state_delays for e in grid}
     same = [one for one in grid if one.inputs_at == line.inputs_at and one.state_delays in near]
     pairs = [(embedding, one) for embedding in same for one in offered]
-    tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals))
+    tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals, deadline))
     best = [one.pair for one in _best_of_each(tried)] or [(line, offered[0])]
     lifted = [form for form in forms if form not in linear]
     jobs = _jobs(lifted, *best[0], signals)
     if parts.cuts:
         again = [form for form in lifted if form.uses_input_terms]
-        jobs += tuple(job for pair in best[1:MAX_DICTIONARIES] for job in _jobs(again, *pair, signals))
+        most = MAX_DICTIONARIES if _rows(parts) <= FEW_ROWS else MAX_DICTIONARIES - 1
+        jobs += tuple(job for pair in best[1:most] for job in _jobs(again, *pair, signals))
     if linear:
         family = (best[0][1],)
         jobs = (*_linear_jobs(linear, family, _deepest_affordable(fast, family, grid, line), signals), *jobs)
@@ -131,11 +134,13 @@ class _Tried:
 
 
 def _tried(
-    fast: PreliminarySearch, pairs: Iterable[tuple[Embedding, Block | Family]], signals: Signals
+    fast: PreliminarySearch, pairs: Iterable[tuple[Embedding, Block | Family]], signals: Signals, deadline: float
 ) -> Iterator[_Tried]:
     """Yield a preliminary search of every pair; a dictionary that is too large with some delays ends at these."""
     too_large: set[Block | Family] = set()
-    for embedding, offered in pairs:
+    for count, (embedding, offered) in enumerate(pairs):
+        if count and time.perf_counter() > deadline:
+            return
         recipe = None if offered in too_large else _recipe(embedding, offered, signals, sees_inputs=True)
         summary = None if recipe is None else fast.reprojected(embedding, recipe)
         if summary is None:

@@ -126,22 +126,26 @@ class SearchResults:
         return {form: best if best.form == form else simplest(some).path for form, some in of_form.items()}
 
 
-def search_all(plan: SearchPlan, divided: Parts, settings: SiftSettings) -> SearchResults:
+def search_all(
+    plan: SearchPlan, divided: Parts, settings: SiftSettings, deadline: float | None = None
+) -> SearchResults:
     """Make the searches of the plan; those that the time limit leaves out are listed.
+
+    After it, only the best point of each path is judged on the folds. `deadline` is a time of `time.perf_counter`.
 
     Raises
     ------
     KoopsieveError
         If there is a choice to make and nothing was held out to make it on.
     """
-    begun = time.perf_counter()
+    deadline = time.perf_counter() + settings.budget if deadline is None else deadline
     found: list[_Search] = []
     left_out: list[str] = []
     share = SHARE_OF_SEARCHES / max(sum(len(job.forms) for job in plan.jobs), 1)
     for job in plan.jobs:
         made = None
         for form in job.forms:
-            if found and time.perf_counter() - begun > settings.budget:
+            if found and time.perf_counter() > deadline:
                 left_out.append(f"{form.name} form of {job.dictionary!r}")
                 continue
             made = _task(job, plan, divided, settings) if made is None else made
@@ -151,7 +155,7 @@ def search_all(plan: SearchPlan, divided: Parts, settings: SiftSettings) -> Sear
     least, results = _least(found), []
     for one in found:
         with part(settings.shown, share * SHARE_OF_JUDGING):
-            results.append(_judged(one, least, settings))
+            results.append(_judged(one, least if time.perf_counter() < deadline else -np.inf, settings))
         settings.tell(results[-1].summary)
     return SearchResults(tuple(results), tuple(left_out))
 

@@ -102,14 +102,13 @@ class ReprojectedCandidates(Candidates):
         return len(self.dictionary.regressors)
 
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[ReprojectedModel, ...]:
-        """Fit some sets to other data, from their coefficients: roughly, to half as many windows.
+        """Fit some sets to other data, from their coefficients; where there are many data, to half as many windows.
 
         These models are compared with each other, and none of them is kept.
         """
-        rough = replace(self.sieve, rows=max(self.sieve.rows // 2, 1), repeats=self.sieve.repeats / 2)
-        other = Learning.of(self.task, (data,), rough)
-        fits = (rough.refit(other.problem, self.found[i], rounds=1, optimiser=rough.search.rough) for i in chosen)
-        return tuple(other.model(fit) for fit in fits)
+        sieve = replace(self.sieve, rows=max(self.sieve.rows // 2, 1))
+        other = Learning.of(self.task, (data,), sieve)
+        return tuple(other.model(sieve.refit(other.problem, self.found[i], rounds=1)) for i in chosen)
 
     def relearn(self, chosen: int) -> Outcome:
         """Fit one set once more, to learning and validation data together."""

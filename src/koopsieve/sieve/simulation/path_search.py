@@ -21,7 +21,7 @@ from koopsieve.sieve.simulation.simulation_problem import ALIKE, FittedSet, Simu
 from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, forward_order, supported
 
 _START_SIZES = (4, 8, 16, 32, 64, 128)  # coefficients per sum of the nested sets, the best of which is the start
-_FINE = LevenbergMarquardt(iterations=8, tolerance=3e-3)
+_FINE = LevenbergMarquardt(iterations=8, tolerance=1e-3)
 _ROUGH = LevenbergMarquardt(iterations=4, tolerance=1e-2)
 
 

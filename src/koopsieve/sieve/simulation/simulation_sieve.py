@@ -16,14 +16,13 @@ import numpy as np
 from koopsieve._types import FloatArray, KoopsieveError, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 from koopsieve.sieve.simulation.path_search import SimulationSearch, candidate_columns, sizes_up_to
 from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem, first_least
 from koopsieve.sieve.simulation.subsets import evidence
 from koopsieve.sieve.simulation.window_fit import Structure
 from koopsieve.sieve.simulation.windows import Episode, draw_windows
 
-_SHARE_OF_STARTS = 2  # one window in so many tells which start is best
+_SHARE_OF_STARTS = 4  # one window in so many tells which start is best
 
 
 @dataclass(frozen=True)
@@ -108,16 +107,10 @@ class SimulationSieve:
         with one_blas_thread():
             return self.search.starts(problem, columns, self.largest)
 
-    def refit(
-        self,
-        problem: SimulationProblem,
-        found: FittedSet,
-        rounds: int = 2,
-        optimiser: LevenbergMarquardt | None = None,
-    ) -> FittedSet:
+    def refit(self, problem: SimulationProblem, found: FittedSet, rounds: int = 2) -> FittedSet:
         """Return a set fitted to another problem with the same terms: more data, or longer windows."""
         with one_blas_thread():
-            return problem.fitted(found.free, found.theta, optimiser or self.search.optimiser, rounds=rounds)
+            return problem.fitted(found.free, found.theta, self.search.optimiser, rounds=rounds)
 
     def inclusion(self, problem: SimulationProblem, found: FittedSet) -> FloatArray:
         """Return the probability of each coefficient being in, given the others, shape (p, q) (D53).
