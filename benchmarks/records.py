@@ -108,7 +108,8 @@ def by_simulation(data: Trajectories, fit: Callable[[Trajectories], Model], dela
         return total if np.isfinite(total) else np.inf
 
     shortest = min(len(x) for x in last.states)
-    tried = [Embedding(d, d, timing) for d in delays if 4 * d < shortest for timing in ("k", "k+1")]
+    timings = ("k", "k+1") if data.n_inputs else ("k",)
+    tried = [Embedding(d, d if data.n_inputs else 0, t) for d in delays if 4 * d < shortest for t in timings]
     return fit(_embedded(data, min(tried, key=error)))
 
 

@@ -125,25 +125,25 @@ def sifted(source: Path, data: Path) -> dict:
 
 
 def narx(peers: Path, record: Record, folder: Path) -> str:
-    """Return the seconds of sysidentpy's NARX model on the same record."""
+    """Return the processor seconds of sysidentpy's NARX model on the same record, and how many terms it has."""
     outputs, inputs = record
     if outputs.shape[1] != 1 or inputs.shape[-1:] != (1,):
-        return ""
+        return "–"
     file, y, u = folder / "narx.npz", outputs, np.vstack([inputs, inputs[-1:]])
     arrays = {f"{part}_{name}0": values for part in ("train", "test") for name, values in (("y", y), ("u", u))}
-    np.savez(file, **arrays, warm_up=50, horizons=np.array([]))
+    np.savez(file, **arrays, test_w0=50, ahead=np.array([]))
     found = run(interpreter(peers, SYSIDENTPY.name), SYSIDENTPY.script, file, **ONE_THREAD)
-    return found if isinstance(found, str) else f"{found['seconds']:.1f} s"
+    return found if isinstance(found, str) else f"{found['cpu']:.1f} s, {found['terms']}"
 
 
-def line(name: str, new: dict, old: dict | None, peer: str) -> str:
+def line(name: str, new: dict, old: dict | None, peer: str | None) -> str:
     """Return one line of the table."""
     cells = [name, f"{new['cpu']:.1f} s", f"{new['megabytes']:.0f} MB", f"{new['form']}, {new['terms']}"]
     if old is not None:
         ratio = float(np.exp(np.mean(np.log(np.array(new["errors"]) / np.array(old["errors"])))))
         before = [f"{old['cpu']:.1f} s", f"{old['megabytes']:.0f} MB", f"{old['form']}, {old['terms']}"]
         cells += [*before, f"{new['cpu'] / old['cpu']:.2f}", f"{ratio:.3f}"]
-    return f"| {' | '.join([*cells, *([peer] if peer else [])])} |"
+    return f"| {' | '.join([*cells, *([] if peer is None else [peer])])} |"
 
 
 def main() -> None:
@@ -161,7 +161,7 @@ def main() -> None:
         return
     head = "| data | CPU | memory | form, terms |"
     head += " CPU before | memory | form, terms | CPU ratio | error ratio |" if options.against else ""
-    head += " sysidentpy |" if options.peers else ""
+    head += " sysidentpy, terms |" if options.peers else ""
     print(head, "|---" * (head.count("|") - 1) + "|", sep="\n", flush=True)
     sources = [HERE.parent / "src", *([options.against / "src"] if options.against else [])]
     with tempfile.TemporaryDirectory(prefix="koopsieve-speed-") as folder:
@@ -172,7 +172,7 @@ def main() -> None:
             np.savez(data, outputs=record[0], inputs=record[1])
             rounds = [[sifted(source, data) for source in sources] for _ in range(options.repeat)]
             best = [min(runs, key=lambda one: one["cpu"]) for runs in zip(*rounds, strict=True)]
-            peer = narx(options.peers, record, Path(folder)) if options.peers else ""
+            peer = narx(options.peers, record, Path(folder)) if options.peers else None
             print(line(name, best[0], best[1] if options.against else None, peer), flush=True)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from koopsieve import Constant, Fourier, Inputs, Monomials, States, Trajectories, sift
 from koopsieve.plots import plot_simulation, save_figure
-from koopsieve.systems.integrate import integrate
+from koopsieve.systems.differential_equations import integrate
 
 ONE_TURN = 1 / (2 * np.pi)  # cycles per radian
 

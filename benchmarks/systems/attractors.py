@@ -5,8 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray
-from koopsieve.systems.attractors import Attractor, Seed
-from koopsieve.systems.integrate import State
+from koopsieve.systems.differential_equations import Attractor, Seed, State
 
 
 def _rossler(state: State, _: State) -> State:

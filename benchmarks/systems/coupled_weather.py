@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.systems.integrate import State, integrate
+from koopsieve.systems.differential_equations import State, integrate
 
 _MAX_STEP = 0.01  # units of time
 _TRANSIENT = 20.0  # until a random start is on the attractor

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.systems.integrate import State, integrate
+from koopsieve.systems.differential_equations import State, integrate
 
 _NERVE_STEP = 0.05  # longest steps of the integration, in units of time
 _REACTION_STEP = 1e-3

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.systems.integrate import State, integrate
+from koopsieve.systems.differential_equations import State, integrate
 
 _MAX_STEP = 0.01  # seconds
 GRAVITY = 9.81

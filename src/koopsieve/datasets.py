@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -146,18 +147,21 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Benchmark:
     if name in _SIMULATED:
         return _SIMULATED[name]()
     if name not in names():
-        raise KoopsieveError(f"There is no benchmark {name!r}. Expected one of {', '.join(names())}.")
-    place = folder or os.environ.get(FOLDER_VARIABLE)
+        near = get_close_matches(str(name), names(), 1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise KoopsieveError(f"There is no benchmark {name!r}. {hint}Expected one of {', '.join(names())}.")
+    reader = _FILES.get(name)
+    place = folder or (os.environ.get(FOLDER_VARIABLE) if reader else None)
     if place is None:
         return _downloaded(name)
-    reader = _FILES.get(name)
     if reader is None:
-        raise KoopsieveError(f"{name} is not read from a folder. Leave folder out (and {FOLDER_VARIABLE} unset).")
+        raise KoopsieveError(f"{name} is not read from a folder; {', '.join(_FILES)} are. Leave folder out.")
     try:
         return reader(Path(place))
     except FileNotFoundError as error:
         raise KoopsieveError(
-            f"{name} needs the file {error.filename}. Get it from {_SITE}, or leave folder out to download it."
+            f"{name} needs the file {error.filename}. Get it from {_SITE}, or leave folder out (and {FOLDER_VARIABLE} "
+            "unset) to download it."
         ) from error
 
 

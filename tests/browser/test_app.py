@@ -61,6 +61,7 @@ def pick(page, label, name):
     page.locator(".q-field", has_text=label).first.click()
     page.get_by_role("option", name=name, exact=True).click()
     page.keyboard.press("Escape")
+    page.locator(".q-menu").wait_for(state="detached")  # the next list holds the same names
 
 
 def downloaded(page, name):

@@ -61,6 +61,8 @@ def test_what_cannot_be_had_is_said(tmp_path, monkeypatch):
     monkeypatch.delenv("KOOPSIEVE_DATA", raising=False)
     with pytest.raises(KoopsieveError, match="Expected one of spring, silverbox"):
         datasets.load("nothing")
+    with pytest.raises(KoopsieveError, match="Did you mean 'silverbox'"):
+        datasets.load("silverbx")
     with pytest.raises(KoopsieveError, match=r"needs the file .*silverbox\.mat"):
         datasets.load("silverbox", tmp_path)
     with pytest.raises(KoopsieveError, match="not read from a folder"):
@@ -85,7 +87,9 @@ def test_a_download_takes_the_packages_window(monkeypatch):
             raise OSError("no network")
 
     monkeypatch.setattr(datasets, "needed", lambda *_: Package)
+    monkeypatch.setenv("KOOPSIEVE_DATA", "a folder")  # which does not hold the drives
     data = datasets.load("coupled_drives")
+    monkeypatch.delenv("KOOPSIEVE_DATA")
     assert (data.window, data.older_window, list(data.records), data.train.dt) == (10, 5, ["low"], 0.02)
     assert isinstance(data.records["low"], Record)
     with pytest.raises(KoopsieveError, match=r"could not be downloaded \(OSError: no network\)"):

@@ -8,11 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from nicegui import events, run, ui
 
-from koopsieve._display import number, per_cent
-from koopsieve._json import json_number
 from koopsieve._types import KoopsieveError
 from koopsieve.app.runs import Run, Runs, State
 from koopsieve.app.server import EXPORTS, FILES
@@ -25,6 +22,9 @@ from koopsieve.io.reading.files import READERS, column_names
 
 LEARN, JUDGE, UNUSED = "learn", "judge", "leave out"
 _MAX_POINTS = 2000  # of a curve in the preview
+_STYLE = ".nicegui-content{padding:0} .report{width:100%;height:calc(100vh - 14rem);min-height:32rem;border:0}"
+_WARNING = "text-red-700 dark:text-red-300"
+_COLUMNS = (("states", "Outputs"), ("inputs", "Inputs"), ("time", "Time"), ("episode", "Episodes"))
 _NUMBERS = (("delays", "Past samples (empty: found)"), ("polynomials", "Degree of products"), ("kernels", "Kernels"))
 
 
@@ -42,9 +42,7 @@ class Page:
 
     def build(self) -> None:
         """Put the page together."""
-        ui.add_css(
-            ".nicegui-content{padding:0} .report{width:100%;height:calc(100vh - 14rem);min-height:32rem;border:0}"
-        )
+        ui.add_css(_STYLE)
         with ui.header().classes("items-center py-2"):
             ui.label("koopsieve").classes("text-xl")
             ui.label("from logs to a small model").classes("opacity-70")
@@ -54,6 +52,8 @@ class Page:
                 self._columns_card()
                 self._start_card()
             with ui.column().classes("grow min-w-0 p-4 gap-4"):
+                with ui.element("div").props("id=progress").classes("w-full"):
+                    self.progress()
                 self._data_panel()
                 self.results()
         ui.timer(0.5, self._follow)
@@ -61,9 +61,8 @@ class Page:
     def _data_card(self) -> None:
         with ui.card().classes("w-full"):
             ui.label("1. Logs").classes("text-lg")
-            kinds = ",".join(READERS)
             drop = ui.upload(on_upload=self._dropped, multiple=True, auto_upload=True, label="Drop files here")
-            drop.props(f'accept="{kinds}" flat bordered').classes("w-full")
+            drop.props(f'accept="{",".join(READERS)}" flat bordered').classes("w-full")
             self.file_list()
 
     @ui.refreshable_method
@@ -87,21 +86,15 @@ class Page:
         try:
             names = self._common_columns()
         except KoopsieveError as error:
-            ui.label(str(error)).classes("text-negative")
+            ui.label(str(error)).classes(_WARNING)
             return
         if not names:
             ui.label("Columns appear when there are files.").classes("opacity-70")
             return
-        for key in ("states", "inputs"):
-            self.chosen[key] = [name for name in self.chosen[key] if name in names]
-        for key in ("time", "episode"):
-            self.chosen[key] = self.chosen[key] if self.chosen[key] in names else None
-        for key, label, several in (
-            ("states", "Outputs", True),
-            ("inputs", "Inputs", True),
-            ("time", "Time", False),
-            ("episode", "Episodes", False),
-        ):
+        for key, label in _COLUMNS:
+            several = key in ("states", "inputs")
+            kept = [name for name in self.chosen[key] if name in names] if several else self.chosen[key]
+            self.chosen[key] = kept if several or kept in names else None
             field = ui.select(list(names), value=self.chosen[key], label=label, multiple=several, clearable=not several)
             field.classes("w-full").props("use-chips" if several else "").mark(key)
             field.on_value_change(lambda event, key=key: self._choose(key, event.value))
@@ -122,19 +115,22 @@ class Page:
         with ui.card().classes("w-full"):
             ui.label("3. Model").classes("text-lg")
             ui.button("Find a model", on_click=self._begin).classes("w-full").mark("start")
-            self.progress()
 
     @ui.refreshable_method
     def progress(self) -> None:
         """Show the runs that go on: one bar each, the best model so far, and a way to stop."""
         for one in self.runs.every.values():
             if one.status.state is State.RUNNING:
-                ui.label(f"{one.name}: {one.status.doing}")
-                ui.linear_progress(one.status.share, show_value=False).props("instant-feedback")
-                ui.label(f"Best so far: {one.status.best}" if one.status.best else "No model yet").classes("opacity-70")
-                ui.button("Stop", on_click=one.stop).props("flat")
+                with ui.card().classes("w-full"):
+                    told = (f"{one.name}: {one.status.doing}", one.status.left)
+                    ui.label(", ".join(filter(None, told)))
+                    ui.linear_progress(one.status.share, show_value=False).props("instant-feedback")
+                    with ui.row().classes("w-full items-center justify-between"):
+                        best = f"Best so far: {one.status.best}" if one.status.best else "No model yet"
+                        ui.label(best).classes("opacity-70")
+                        ui.button("Stop", on_click=one.stop).props("flat")
             elif one.status.state is State.FAILED:
-                ui.label(f"{one.name} failed. {one.status.error}").classes("text-negative")
+                ui.label(f"{one.name} failed. {one.status.error}").classes(_WARNING)
 
     def _data_panel(self) -> None:
         """Make the panel of the data once; `_show_data` fills it."""
@@ -161,9 +157,9 @@ class Page:
         picked = next((one for one in finished if one.name == self.shown), finished[-1])
         with ui.row().classes("w-full items-center"):
             ui.toggle([one.name for one in finished], value=picked.name).on_value_change(lambda e: self._show(e.value))
-        ui.table(rows=[row_of(one) for one in finished], row_key="run", selection="multiple").classes("w-full").props(
+        ui.table(rows=[one.row() for one in finished], row_key="run", selection="multiple").classes("w-full").props(
             "dense flat"
-        ).on_select(lambda event: self._select([row["run"] for row in event.selection]))
+        ).on_select(self._select)
         ui.button("Compare the selected runs", on_click=self._compare).props("flat").mark("compare")
         with ui.row().classes("items-center"):
             for file in (*FILES, *EXPORTS):
@@ -220,6 +216,7 @@ class Page:
             return
         self.shown = begun.name
         self.progress.refresh()
+        ui.run_javascript("document.getElementById('progress').scrollIntoView({block: 'center', behavior: 'smooth'})")
 
     def _follow(self) -> None:
         """Draw anew what has changed since the last time."""
@@ -258,8 +255,8 @@ class Page:
         self.shown = name
         self.results.refresh()
 
-    def _select(self, names: Sequence[str]) -> None:
-        self.compared = set(names)
+    def _select(self, event: events.TableSelectionEventArguments) -> None:
+        self.compared = {row["run"] for row in event.selection}
 
     def _compare(self) -> None:
         if len(self.compared) < 2:
@@ -270,21 +267,6 @@ class Page:
     async def _download(self, picked: Run, file: str) -> None:
         await asyncio.sleep(0)
         ui.download.from_url(f"/runs/{picked.name}/{file}", file)
-
-
-def row_of(one: Run) -> dict[str, str]:
-    """Return a finished run as a row of the table."""
-    found = one.summary()
-    mine = found["models"]["sifted"]
-    errors = [json_number(values[-1]) for values in mine["nmse"].values()]
-    return {
-        "run": one.name,
-        "form": found["form"],
-        "terms": f"{found['observables']['reduced']} of {found['observables']['full']}",
-        "fit of the simulation": per_cent(min(map(json_number, mine["simulation_fit"].values()))),
-        f"NMSE, {found['horizons'][-1]} steps": number(float(np.mean(errors))),
-        "better than linear": "yes" if found["beats_linear"] else "no",
-    }
 
 
 def preview_chart(data: Trajectories) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from koopsieve._json import read_json
+from koopsieve._display import number, per_cent
+from koopsieve._json import json_number, read_json
 from koopsieve.cli.settings import Settings, gather, to_toml
 
 SETTINGS, RESULT, REPORT = "settings.toml", "result", "report.html"
@@ -39,7 +40,9 @@ class Status:
     doing : str
         What it does now.
     share : float
-        How much of that is done, from 0 to 1.
+        How much of the whole job is done, from 0 to 1.
+    left : str
+        How long it still takes, in words.
     best : str
         The best model so far, in words.
     notes : tuple of str
@@ -51,6 +54,7 @@ class Status:
     state: State = State.RUNNING
     doing: str = "Starting"
     share: float = 0.0
+    left: str = ""
     best: str = ""
     notes: tuple[str, ...] = ()
     error: str = ""
@@ -59,8 +63,9 @@ class Status:
     def after(self, line: Mapping[str, Any]) -> Status:
         """Return the status after a line that the process wrote."""
         if "doing" in line:
-            total = line["total"] or 1
-            return replace(self, doing=str(line["doing"]), share=min(1.0, float(line["done"]) / total))
+            return replace(
+                self, doing=str(line["doing"]) or self.doing, share=float(line["share"]), left=str(line["left"])
+            )
         if "found" in line and line["error"] < self.lowest:
             words = f"{line['found']} form, {line['kept']} of {line['candidates']} terms, NMSE {line['error']:.2g}"
             return replace(self, best=words, lowest=float(line["error"]))
@@ -120,6 +125,20 @@ class Run:
         """Return what `summary.json` holds."""
         return dict(read_json(self.result / "summary.json"))
 
+    def row(self) -> dict[str, str]:
+        """Return what a table of finished runs shows of it."""
+        found = self.summary()
+        mine = found["models"]["sifted"]
+        errors = [json_number(values[-1]) for values in mine["nmse"].values()]
+        return {
+            "run": self.name,
+            "form": found["form"],
+            "terms": f"{found['observables']['reduced']} of {found['observables']['full']}",
+            "fit of the simulation": per_cent(min(map(json_number, mine["simulation_fit"].values()))),
+            f"NMSE, {found['horizons'][-1]} steps": number(sum(errors) / len(errors)),
+            "better than linear": "yes" if found["beats_linear"] else "no",
+        }
+
     def stop(self) -> None:
         """End the process; what it had begun to write is not there."""
         if self.process is None or self.status.state is not State.RUNNING:
@@ -154,7 +173,8 @@ class Run:
         process.stdout.close()
         process.stderr.close()
         if self.status.state is State.RUNNING:
-            words = f"The run ended with code {code}. {' '.join(errors[-3:]).strip()}"
+            killed = "It was killed, perhaps because memory ran out. " if code < 0 else ""
+            words = f"The run ended with code {code}. {killed}{' '.join(errors[-3:]).strip()}"
             self.status = replace(self.status, state=State.FAILED, error=words)
 
 

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import warnings
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from koopsieve._types import KoopsieveError
 from koopsieve.cli.app import as_options
 from koopsieve.cli.settings import gather
 from koopsieve.cli.sift import run_and_write
+from koopsieve.execution.progress import WholeJob, time_left
 from koopsieve.sifting.preliminary import SearchSummary
 
-Item = TypeVar("Item")
 
+class Lines(WholeJob):
+    """Progress of the whole job as lines of JSON on standard output, and every search that ended with what it found."""
 
-class Lines:
-    """Progress as lines of JSON on standard output, and every search that ended with what it found."""
+    def __init__(self) -> None:
+        super().__init__(self._moved)
+        self._begun = time.monotonic()
 
-    def __call__(self, items: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
-        """Pass items on; a line before each of them."""
-        for done, item in enumerate(items):
-            write({"doing": description, "done": done, "total": total})
-            yield item
+    def _moved(self, share: float, description: str) -> None:
+        left = time_left(share, time.monotonic() - self._begun)
+        write({"doing": description, "share": round(share, 3), "left": left})
 
     def found(self, summary: SearchSummary) -> None:
         """Write what a search found."""

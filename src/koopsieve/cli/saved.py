@@ -178,6 +178,7 @@ def export(
     """Write a saved model for other programs.
 
     C: a header, a source file without dependencies, and a program that compares it with Python (run make there).
+    Filter and controller, with their weights and limits: Controller.to_c in Python.
 
     CasADi: lift, start, step and read, for casadi.Function.load. FMU: FMI 2.0.
 

@@ -177,7 +177,7 @@ def story(result: SieveResult, settings: Settings) -> str:
 
 def _title(settings: Settings) -> str:
     more = f" and {len(settings.files) - 1} more" if len(settings.files) > 1 else ""
-    return f"{settings.files[0]}{more}"
+    return f"{Path(settings.files[0]).name}{more}"
 
 
 _MAX_NAMES = 20  # the report shows all

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -253,6 +255,36 @@ class Controller:
         self.state = self.law.step(self.state, measured, reference, acted, measured_inputs, limits)
         applied: FloatArray = self.plan.inputs[0]
         return applied
+
+    def to_c(self, folder: str | os.PathLike[str], name: str = "controller", *, rounds: int = 400) -> tuple[Path, ...]:
+        """Write filter and controller as C99, with the model: headers, sources, test programs and a Makefile.
+
+        For the linear and the bilinear form. The code needs nothing but a compiler, and allocates nothing. The header
+        says how to use it; `make` in the folder compiles it and compares it with what Python computes.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it is not there.
+        name : str
+            Of the files, and what the names of functions begin with.
+        rounds : int
+            Largest number of rounds of the solver for one quadratic programme; it bounds the time of a step, together
+            with `iterations`. `time_limit` and `tolerance` are those of Python.
+
+        Returns
+        -------
+        tuple of Path
+            The files.
+
+        Raises
+        ------
+        KoopsieveError
+            If the model is of another form or holds a user's own code, or the folder cannot be written to.
+        """
+        from koopsieve.control.c import to_c
+
+        return to_c(self.law, self.acting, folder, name, rounds)
 
 
 def _carried_on(plan: Plan) -> tuple[FloatArray, FloatArray | None]:

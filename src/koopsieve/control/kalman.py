@@ -131,9 +131,9 @@ class KalmanFilter:
         size = len(slopes)
         covariance = np.zeros((size + outputs, size + outputs))
         covariance[:size, :size] = (slopes * measured) @ slopes.T + np.diag(self.noise.process)
-        covariance[size:, size:] = np.diag(START_DRIFTS * self._drifts)
+        covariance[size:, size:] = np.diag(START_DRIFTS * self.drifts)
         known = Innovations.none(outputs)
-        return Belief(self.model.start(x)[0], np.zeros(outputs), covariance, self._entering(slopes), known)
+        return Belief(self.model.start(x)[0], np.zeros(outputs), covariance, self.entering(slopes), known)
 
     def update(self, belief: Belief, acted: ArrayLike, measured: ArrayLike) -> Belief:
         """Return the belief one step later.
@@ -156,7 +156,7 @@ class KalmanFilter:
         F = np.eye(len(belief.covariance))
         F[:size, :size] = self.model.jacobians(z, u[None]).A[0]
         F[:size, size:] = belief.entering
-        Q = np.diag(np.concatenate([self.noise.process, self._drifts]))
+        Q = np.diag(np.concatenate([self.noise.process, self.drifts]))
         mean = self.model.advance(z, u[None])[0] + belief.entering @ belief.disturbance
         return replace(belief, carried=mean, covariance=F @ belief.covariance @ F.T + Q)
 
@@ -183,7 +183,7 @@ class KalmanFilter:
 
     def _lifted(self, belief: Belief) -> Belief:
         """Replace what is carried by φ of the state in it: P ← T·P·Tᵀ, T the derivative of that map."""
-        if not self._relifts:
+        if not self.relifts:
             return belief
         places, size = self.model.dictionary.state_positions, len(belief.carried)
         state = belief.carried[places][None]
@@ -195,11 +195,11 @@ class KalmanFilter:
             belief,
             carried=self.model.start(state)[0],
             covariance=T @ belief.covariance @ T.T,
-            entering=self._entering(slopes),
+            entering=self.entering(slopes),
         )
 
     @cached_property
-    def _relifts(self) -> bool:
+    def relifts(self) -> bool:
         """Tell whether there is anything to lift, and the state to lift it from."""
         return (
             self.relift and self.model.carries_observables and bool((self.model.dictionary.state_positions >= 0).all())
@@ -211,14 +211,15 @@ class KalmanFilter:
         return self.model.read(np.eye(len(self.noise.process))).T
 
     @cached_property
-    def _drifts(self) -> FloatArray:
+    def drifts(self) -> FloatArray:
+        """Variances by which the disturbance of each output may change per step."""
         drifts: FloatArray = self.drift * (np.abs(self._reading) @ self.noise.process + self.noise.measurement)
         return drifts
 
-    def _entering(self, slopes: FloatArray) -> FloatArray:
+    def entering(self, slopes: FloatArray) -> FloatArray:
         """Return E: the derivatives with respect to the outputs, or the outputs' rows alone for the plain filter."""
         outputs = len(self._reading)
-        return slopes[:, :outputs] if self._relifts else np.asarray(np.linalg.pinv(self._reading), dtype=float)
+        return slopes[:, :outputs] if self.relifts else np.asarray(np.linalg.pinv(self._reading), dtype=float)
 
 
 def known_noise(model: Model) -> Noise:

@@ -1,15 +1,18 @@
-"""Where kernels sit and how wide they are: centres by k-means, the median heuristic, and the scale of the states."""
+"""Where kernels sit and how wide they are: centres by k-means, the median heuristic, and the scale of the states.
+
+k-means is written out here, step by step as scikit-learn's `KMeans` does it, with the same draws: the same centres to
+rounding, without the second and the hundred megabytes that it takes to import scikit-learn's clustering.
+"""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, magnitude, real_array, whole_number
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, magnitude, real_array, whole_number
 from koopsieve.dictionary.observables import frozen
 from koopsieve.dictionary.recipes import Domain
+from koopsieve.execution import one_blas_thread
 
 _MAX_ROWS = 20_000  # k-means takes up to this many samples at once, and more in batches of this size
 
@@ -59,9 +62,6 @@ def find_centers(centers: int | ArrayLike, domain: Domain, scale: FloatArray, rn
 
 
 def _cluster(count: int, domain: Domain, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
     if count < 1:
         raise KoopsieveError(f"centers must be at least one. Got {count}.")
     rows = draw_rows(domain, _MAX_ROWS, rng.spawn(1)[0]) / scale  # leaves the seed of k-means alone
@@ -69,10 +69,8 @@ def _cluster(count: int, domain: Domain, scale: FloatArray, rng: np.random.Gener
     if distinct < count:
         raise KoopsieveError(f"k-means needs as many distinct samples as centers. Asked for {count}, found {distinct}.")
     unit = magnitude(rows.ravel()[:, None])  # one for all coordinates: distances keep their proportions
-    means = KMeans(count, n_init=1, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # what it warns of is refused below
-        found: FloatArray = means.fit(rows / unit).cluster_centers_ * unit
+    with one_blas_thread():  # so that the number of threads does not decide which of two centres is nearer
+        found = k_means(rows / unit, count, int(rng.integers(2**31))) * unit
     different = len(np.unique(found, axis=0))
     if different < count:
         raise KoopsieveError(
@@ -82,16 +80,81 @@ def _cluster(count: int, domain: Domain, scale: FloatArray, rng: np.random.Gener
     return found if len(rows) < _MAX_ROWS else _refine(found, domain, scale)
 
 
+def k_means(rows: FloatArray, count: int, seed: int) -> FloatArray:
+    """Return the centres of `count` clusters, from a careful start, after at most 300 rounds of Lloyd's algorithm."""
+    mean = rows.mean(axis=0)
+    x = rows - mean
+    tolerance = 1e-4 * np.var(rows, axis=0).mean()
+    centers, before = _spread_start(x, count, np.random.RandomState(seed)), np.full(len(x), -1)
+    for _ in range(300):
+        nearest = _nearest(x, centers)
+        if np.array_equal(nearest, before):
+            break
+        moved = _means(x, nearest, centers)
+        shift, centers, before = float(((moved - centers) ** 2).sum()), moved, nearest
+        if shift <= tolerance:
+            break
+    found: FloatArray = centers + mean
+    return found
+
+
+def _spread_start(x: FloatArray, count: int, random: np.random.RandomState) -> FloatArray:
+    """Return samples far from each other: of a few drawn by their squared distances, the one that lowers these most."""
+    trials, norms = 2 + int(np.log(count)), np.einsum("ij,ij->i", x, x)
+    chosen = [int(random.choice(len(x), p=np.full(len(x), 1 / len(x))))]
+    away = _squared_distances(x[chosen], x, norms)[0]
+    for _ in range(1, count):
+        drawn = np.searchsorted(np.cumsum(away), random.uniform(size=trials) * away.sum())
+        each = _squared_distances(x[np.minimum(drawn, len(x) - 1)], x, norms)
+        np.minimum(each, away, out=each)
+        best = int(np.argmin(each.sum(axis=1)))
+        away = each[best]
+        chosen.append(min(int(drawn[best]), len(x) - 1))
+    return x[chosen]
+
+
+def _squared_distances(points: FloatArray, x: FloatArray, norms: FloatArray) -> FloatArray:
+    squares: FloatArray = points @ x.T
+    squares *= -2.0
+    squares += np.einsum("ij,ij->i", points, points)[:, None]
+    squares += norms
+    return np.maximum(squares, 0.0, out=squares)
+
+
+def _nearest(x: FloatArray, centers: FloatArray) -> IndexArray:
+    """Return the nearest centre of every row."""
+    likeness = x @ centers.T
+    likeness -= 0.5 * np.einsum("ij,ij->i", centers, centers)
+    found: IndexArray = np.argmax(likeness, axis=1)
+    return found
+
+
+def _means(x: FloatArray, nearest: IndexArray, centers: FloatArray) -> FloatArray:
+    """Return the mean of the rows of every centre; one without rows goes to the row that is farthest from its own."""
+    count = np.bincount(nearest, minlength=len(centers))
+    empty = np.flatnonzero(count == 0)
+    if len(empty):
+        away = ((x - centers[nearest]) ** 2).sum(axis=1)
+        nearest = nearest.copy()
+        nearest[np.argsort(-away, kind="stable")[: len(empty)]] = empty
+        count = np.bincount(nearest, minlength=len(centers))
+    sums = np.stack([np.bincount(nearest, column, minlength=len(centers)) for column in x.T], axis=1)
+    means: FloatArray = sums / np.maximum(count, 1)[:, None]
+    return means
+
+
 def _refine(centers: FloatArray, domain: Domain, scale: FloatArray) -> FloatArray:
     """Move centres found in a sample to where all data want them, by one pass of mini-batch k-means."""
-    from sklearn.cluster import MiniBatchKMeans
-
-    batches = MiniBatchKMeans(len(centers), init=centers, n_init=1, random_state=0, reassignment_ratio=0.0)
+    count = np.zeros(len(centers))
     for block in domain.blocks():
         for first in range(0, len(block), _MAX_ROWS):
-            batches.partial_fit(block[first : first + _MAX_ROWS] / scale)
-    found: FloatArray = batches.cluster_centers_
-    return found
+            x = block[first : first + _MAX_ROWS] / scale
+            nearest = _nearest(x, centers)
+            here = np.bincount(nearest, minlength=len(centers))
+            sums = np.stack([np.bincount(nearest, column, minlength=len(centers)) for column in x.T], axis=1)
+            together = (centers * count[:, None] + sums) / np.maximum(count + here, 1)[:, None]
+            centers, count = np.where((here > 0)[:, None], together, centers), count + here
+    return centers
 
 
 def median_coefficient(centers: FloatArray) -> FloatArray:

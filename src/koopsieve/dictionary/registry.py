@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary import custom, kernels, products, states, text_terms, waves
+from koopsieve.dictionary import custom, kernels, monomials, products, states, text_terms, waves
 from koopsieve.dictionary.observables import Observables
 
 Texts = tuple[str, ...]
@@ -25,7 +25,8 @@ FAMILIES: dict[str, type[Observables]] = {
     for family in (
         states.Coordinates,
         states.Ones,
-        states.Products,
+        monomials.Products,
+        monomials.ScaledProducts,
         products.Pairs,
         kernels.Kernels,
         kernels.PeriodicKernels,

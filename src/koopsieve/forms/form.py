@@ -138,7 +138,7 @@ class Outcome(Shown):
     explain : Identifier
         Says what drives what among those kept.
     always_kept : tuple of str
-        Regressors that are in every set, beside those kept: the inputs of the linear form.
+        Regressors beside those kept: the inputs, and in the bilinear form their products with what is kept.
     decided : Estimate, optional
         Where a graph decided: what drives what among all candidates.
     status : str

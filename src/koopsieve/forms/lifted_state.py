@@ -16,6 +16,8 @@ from koopsieve.forms.spectra import eigenvalues
 from koopsieve.regression import RegressionStatistics
 from koopsieve.uncertainty.certificates import Certificate, certified
 
+_NUMBERS_AT_A_TIME = 1 << 18  # of lifted states that are held while a model runs
+
 
 class LiftedStateModel(Model, ABC):
     """A model that lifts the state once, at the start; subclasses declare A, B and C as fields."""
@@ -94,6 +96,19 @@ class LiftedStateModel(Model, ABC):
         with np.errstate(over="ignore", invalid="ignore"):
             outputs: FloatArray = carried @ self.C.T
         return outputs
+
+    def free_runs(self, states: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return the outputs of runs, read from many steps at once."""
+        found, carried = np.empty((*acting.shape[:2], len(self.C))), self.start(states)
+        some = max(_NUMBERS_AT_A_TIME // max(carried.size, 1), 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for first in range(0, acting.shape[1], some):
+                block = acting[:, first : first + some]
+                passed = np.empty((block.shape[1], *carried.shape))
+                for k in range(block.shape[1]):
+                    carried = passed[k] = self.advance(carried, block[:, k])
+                found[:, first : first + some] = (passed @ self.C.T).transpose(1, 0, 2)
+        return found
 
 
 def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:

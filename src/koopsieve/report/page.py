@@ -13,8 +13,7 @@ from koopsieve.io.run import summarise
 from koopsieve.plots.dependencies import dependencies
 from koopsieve.plots.layout import NARROW, WIDTH, lay_out
 from koopsieve.report.content import chains, content
-from koopsieve.report.render import rendered
-from koopsieve.report.use import c_code, python_code
+from koopsieve.report.render import c_code, python_code, rendered
 from koopsieve.sifting.result import Sifted, result_of
 
 _MAX_WRITTEN = 1000  # terms of all equations together that the page holds

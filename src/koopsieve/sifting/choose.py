@@ -28,7 +28,6 @@ PRICE_OF_RANGE = math.log(1.5)  # of the score that staying in range may cost
 UNBOUNDED = math.log(100.0)  # what it costs to leave the range with the inputs of the data: taken if all do
 UNRELATED = 2.0  # error, relative to the variance, of a prediction that is right but for its timing
 MAX_ERROR = 10.0  # beyond it a candidate is useless, however large the error
-HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which there is no second look
 WEIGHT_OF_ONE_STEP = 0.25  # one step ahead tells little of what a model is used for
 WEIGHT_OF_RUNS = 3.0  # free runs hold all horizons
 _ONE_SIGMA = ndtr(1.0)  # what lies below the mean and one standard error
@@ -54,6 +53,9 @@ class Evidence:
         Whether they do so with the inputs of the data.
     weights : sequence of float, optional
         Of the horizons; those of free runs is `WEIGHT_OF_RUNS`.
+    each_horizon : bool
+        Whether a simpler candidate must be as good at each horizon too: between sets of one path, which one refit may
+        make equal at the long horizons though one of them is worse at the next step.
     """
 
     errors: FloatArray
@@ -62,6 +64,7 @@ class Evidence:
     in_range: Sequence[bool]
     bounded: Sequence[bool]
     weights: Sequence[float] = ()
+    each_horizon: bool = False
 
     @classmethod
     def of(cls, points: Sequence[PathPoint], complexity: Complexity | None = None, short: bool = False) -> Evidence:
@@ -76,7 +79,7 @@ class Evidence:
             yes, count = [True] * len(points), (errors.shape[1] + 1) // 2
             return cls(errors[:, :count], errors[:, count - 1], sizes, yes, yes)
         stays = [point.in_range for point in points], [point.bounded for point in points]
-        return cls(errors, runs, sizes, *stays, weights)
+        return cls(errors, runs, sizes, *stays, weights, each_horizon=complexity is None)
 
     @property
     def tests(self) -> list[FloatArray]:
@@ -122,13 +125,6 @@ def chosen_point(points: Sequence[PathPoint], most: int | None = None) -> int:
     return choose(Evidence.of([point for point in points if most is None or point.size <= most] or points[:1]))
 
 
-def near_the_best(points: Sequence[PathPoint]) -> list[int]:
-    """Return the points that are not hopeless beside the best one."""
-    score = scores(Evidence.of(points))
-    near: list[int] = np.flatnonzero(score <= score.min() + HOPELESS).tolist()
-    return near
-
-
 def scores(evidence: Evidence) -> FloatArray:
     """Return the logarithm of every candidate's mean error, averaged, and the price of leaving the range (D56)."""
     score: FloatArray = np.stack([np.log(one.mean(axis=1)) for one in evidence.tests], axis=1) @ evidence.shares
@@ -152,13 +148,23 @@ def _excess(evidence: Evidence, score: FloatArray) -> FloatArray:
     from the spread which that gives its differences.
     """
     best = _first_least(score)
-    uncertain = np.zeros(len(score))
-    for share, errors in zip(evidence.shares, evidence.tests, strict=True):
-        relative = errors / errors.mean(axis=1, keepdims=True)  # a change of it is one of the logarithm of the mean
+    loss, doubt = np.zeros((2, len(evidence.shares), len(score)))
+    for t, errors in enumerate(evidence.tests):
+        mean = errors.mean(axis=1, keepdims=True)
+        relative = errors / mean  # a change of it is one of the logarithm of the mean
         alone = _standard_error(relative[best])
-        uncertain += share * np.array([min(_standard_error(row - relative[best]), alone) for row in relative])
-    excess: FloatArray = score - score[best] - np.clip(uncertain, WORTH_A_TERM, MAX_TOLERANCE)
+        loss[t] = np.log(mean / mean[best])[:, 0]
+        doubt[t] = [min(_standard_error(row - relative[best]), alone) for row in relative]
+    excess: FloatArray = score - score[best] - _tolerance(evidence.shares @ doubt)
+    if evidence.each_horizon:
+        excess = np.maximum(excess, (loss - _tolerance(doubt))[:-1].max(axis=0))
     return excess
+
+
+def _tolerance(standard_error: FloatArray) -> FloatArray:
+    """Return what a simpler candidate may lose."""
+    allowed: FloatArray = np.clip(standard_error, WORTH_A_TERM, MAX_TOLERANCE)
+    return allowed
 
 
 def interval_reach(values: FloatArray, level: float = 0.9) -> float:

@@ -7,6 +7,7 @@ one variance, so a quiet fold counts little.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,26 +17,60 @@ from koopsieve._types import FloatArray
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
 from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
-from koopsieve.sifting.choose import near_the_best
+from koopsieve.sifting.choose import Evidence, scores
 from koopsieve.sifting.split import Parts
 
-ALWAYS_JUDGED = 2  # points of a path that is so short are all fitted again
+HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which there is no second look
+ALWAYS_JUDGED = 2  # points of a path that is so short are all fitted again, unless another search is far better
 
 
-def judged_again(found: Candidates, parts: Parts) -> Candidates:
-    """Return the path with every point simulated over many steps, and judged on all folds where there are some.
+def judged_again(found: Candidates, parts: Parts, least: float = np.inf) -> Candidates:
+    """Return the path with its points simulated over many steps, and judged on all folds where there are some.
 
-    Points that are hopeless on the validation data are not fitted again; they are kept with infinite errors elsewhere.
+    Points that are hopeless on the validation data, beside the best of the path or beside the score `least` of another
+    search, are neither simulated nor fitted again; they are kept with infinite errors on the folds.
     """
-    points = tuple(replace(point, bounded=bounded(point.model, found.task, parts)) for point in found.points)
-    found = replace(found, points=points)
+    found = replace(found, points=_simulated(found, parts, least))
     if not parts.folds or not parts.validated:
         return found
-    promising = near_the_best(found.points) if len(found.points) > ALWAYS_JUDGED else list(range(len(found.points)))
+    score = _scores(found)
+    most = max(score.min(), min(score.min(), least) + HOPELESS) if _compared(found, least) else np.inf
+    promising = np.flatnonzero(score <= most).tolist()
     models = [found.refitted(promising, fold.learn) for fold in parts.folds]
-    of_point = {i: [of_fold[k] for of_fold in models] for k, i in enumerate(promising)}
-    points = tuple(_judged(point, of_point.get(i, []), parts) for i, point in enumerate(found.points))
+    judged = {i: _judged(found.points[i], [of_fold[k] for of_fold in models], parts) for k, i in enumerate(promising)}
+    like = judged[promising[0]]
+    points = tuple(judged[i] if i in judged else _hopeless(point, like) for i, point in enumerate(found.points))
     return replace(found, points=points)
+
+
+def best_score(searches: Sequence[tuple[Candidates, Parts]]) -> float:
+    """Return the least score on the validation data of all searches, the best model of each being simulated."""
+    best = [replace(found, points=(found.points[int(np.argmin(_scores(found)))],)) for found, _ in searches]
+    pairs = zip(best, (parts for _, parts in searches), strict=True)
+    return min(float(_scores(replace(one, points=_simulated(one, parts)))[0]) for one, parts in pairs)
+
+
+def _simulated(found: Candidates, parts: Parts, least: float = np.inf) -> tuple[PathPoint, ...]:
+    """Return the points, the best of them simulated over many steps; those that are hopeless are not."""
+    points, score, compared = list(found.points), _scores(found), _compared(found, least)
+    for i in np.argsort(score, kind="stable").tolist():
+        if compared and score[i] > max(score.min(), least + HOPELESS):
+            break
+        points[i] = replace(points[i], bounded=bounded(points[i].model, found.task, parts))
+        least = min(least, float(_scores(replace(found, points=(points[i],)))[0]))
+    return tuple(points)
+
+
+def _compared(found: Candidates, least: float) -> bool:
+    """Tell whether points may be hopeless: not in a path of a few where no other search gave a score."""
+    return len(found.points) > ALWAYS_JUDGED or math.isfinite(least)
+
+
+def _scores(found: Candidates) -> FloatArray:
+    """Return the score of every point on the validation data; inf where it has more terms than were asked for."""
+    most = found.task.max_terms
+    small = np.array([most is None or point.size <= most for point in found.points])
+    return np.where(small | ~small.any(), scores(Evidence.of(found.points)), np.inf)
 
 
 def bounded(model: Model, task: Task, parts: Parts) -> bool:
@@ -53,7 +88,11 @@ def fold_errors(models: Sequence[Model], parts: Parts) -> tuple[WindowErrors, Fl
 
 
 def _judged(point: PathPoint, models: Sequence[Model], parts: Parts) -> PathPoint:
-    errors, runs = fold_errors([*(models or [point.model] * len(parts.folds)), point.model], parts)
-    if not models:
-        errors, runs = replace(errors, blocks=np.full_like(errors.blocks, np.inf)), np.full_like(runs, np.inf)
+    errors, runs = fold_errors([*models, point.model], parts)
     return replace(point, errors=errors, runs=runs)
+
+
+def _hopeless(point: PathPoint, like: PathPoint) -> PathPoint:
+    """Return a point with its errors on the validation data, and infinite ones to compare, as many as another has."""
+    errors = replace(point.errors, blocks=np.full_like(like.errors.blocks, np.inf))
+    return replace(point, errors=errors, runs=np.full_like(like.runs, np.inf))

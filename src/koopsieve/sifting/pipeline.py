@@ -7,6 +7,7 @@ the end.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -113,8 +114,8 @@ def sift(
     seed : int
         For the parts of the dictionary that are drawn or searched.
     budget : float
-        Seconds after which no further search is begun where there are several; skipped searches are listed. The first
-        search is always made.
+        Seconds after which no further search is begun where there are several, preliminary or full; skipped full
+        searches are listed, and of each path only the best point is cross-validated. The first search is always made.
     executor : Executor, optional
         See `compress`.
     progress : bool or Progress
@@ -163,13 +164,13 @@ def sift_with(data: Data, settings: SiftSettings) -> SieveResult:
 
 def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
     """Sift: a line or two per stage."""
-    clock = Stopwatch()
+    clock, deadline = Stopwatch(), time.perf_counter() + settings.budget
     with clock.stage("split"):
         divided = divide(data, settings)
     with clock.stage("plan"), part(settings.shown, SHARE_OF_PLAN):
-        plan = plan_searches(divided, settings)
+        plan = plan_searches(divided, settings, deadline)
     with clock.stage("search"):
-        searches = search_all(plan, divided, settings)
+        searches = search_all(plan, divided, settings, deadline)
         chosen = searches.best
     with clock.stage("learn again"):
         learned = learned_again(chosen)

@@ -6,6 +6,7 @@ the plant. In come the divided data and the settings, out comes the plan: what t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,7 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.forms import Form, PlainLinearForm
-from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights
+from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores
 from koopsieve.sifting.families import Family, families
 from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
@@ -25,6 +26,8 @@ LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
 NONLINEAR_DELAYS = (0, 1, 2, 4, 8)
 SHORT_DELAYS = (0, 1, 2, 3)
 MAX_DICTIONARIES = 3  # that are searched in full where data are few, and preliminary searches tell little
+FEW_ROWS = 2_000  # samples to learn from; with more, preliminary searches tell enough to search one dictionary fewer
+OUT_OF_REACH = np.log(3.0)  # of the score above the best in a preliminary search, beyond which none is searched in full
 
 
 @dataclass(frozen=True)
@@ -59,15 +62,15 @@ class SearchPlan:
     open_delays: bool = False
 
 
-def plan_searches(parts: Parts, settings: SiftSettings) -> SearchPlan:
-    """Decide what to search.
+def plan_searches(parts: Parts, settings: SiftSettings, deadline: float = np.inf) -> SearchPlan:
+    """Decide what to search; after the deadline, a time of `time.perf_counter`, no further dictionary is tried.
 
     Raises
     ------
     KoopsieveError
         If a fitted dictionary is given and the delays are to be found.
     """
-    found = _planned(parts, settings)
+    found = _planned(parts, settings, deadline)
     if not settings.offers_plain_linear:
         return found
     return replace(found, jobs=(*_plain_jobs(found, parts), *found.jobs))
@@ -85,7 +88,7 @@ def _plain_jobs(plan: SearchPlan, parts: Parts) -> tuple[SearchJob, ...]:
     return tuple(SearchJob(one, recipe, (form,)) for one in dict.fromkeys([*tried, line]))
 
 
-def _planned(parts: Parts, settings: SiftSettings) -> SearchPlan:
+def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPlan:
     dictionary, signals = settings.dictionary, parts.learn.signals
     forms = settings.forms_for(inputs=bool(signals.inputs), rows=_rows(parts))
     delays = settings.delays_of(parts.learn)
@@ -109,13 +112,14 @@ def _planned(parts: Parts, settings: SiftSettings) -> SearchPlan:
     near = {*NONLINEAR_DELAYS, line.state_delays} if delays is None else {e.state_delays for e in grid}
     same = [one for one in grid if one.inputs_at == line.inputs_at and one.state_delays in near]
     pairs = [(embedding, one) for embedding in same for one in offered]
-    tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals))
+    tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals, deadline))
     best = [one.pair for one in _best_of_each(tried)] or [(line, offered[0])]
     lifted = [form for form in forms if form not in linear]
     jobs = _jobs(lifted, *best[0], signals)
     if parts.cuts:
         again = [form for form in lifted if form.uses_input_terms]
-        jobs += tuple(job for pair in best[1:MAX_DICTIONARIES] for job in _jobs(again, *pair, signals))
+        most = MAX_DICTIONARIES if _rows(parts) <= FEW_ROWS else MAX_DICTIONARIES - 1
+        jobs += tuple(job for pair in best[1:most] for job in _jobs(again, *pair, signals))
     if linear:
         family = (best[0][1],)
         jobs = (*_linear_jobs(linear, family, _deepest_affordable(fast, family, grid, line), signals), *jobs)
@@ -130,11 +134,13 @@ class _Tried:
 
 
 def _tried(
-    fast: PreliminarySearch, pairs: Iterable[tuple[Embedding, Block | Family]], signals: Signals
+    fast: PreliminarySearch, pairs: Iterable[tuple[Embedding, Block | Family]], signals: Signals, deadline: float
 ) -> Iterator[_Tried]:
     """Yield a preliminary search of every pair; a dictionary that is too large with some delays ends at these."""
     too_large: set[Block | Family] = set()
-    for embedding, offered in pairs:
+    for count, (embedding, offered) in enumerate(pairs):
+        if count and time.perf_counter() > deadline:
+            return
         recipe = None if offered in too_large else _recipe(embedding, offered, signals, sees_inputs=True)
         summary = None if recipe is None else fast.reprojected(embedding, recipe)
         if summary is None:
@@ -144,11 +150,14 @@ def _tried(
 
 
 def _best_of_each(tried: Sequence[_Tried]) -> list[_Tried]:
-    """Return the best search, then that of the other dictionaries, and so on.
+    """Return the best search, then that of the other dictionaries, and so on; not those that are far worse.
 
     Simplicity does not count here: a rough search says little, and the full one takes no more terms than it needs.
     """
-    found, rest = [], list(tried)
+    if not tried:
+        return []
+    score = scores(_evidence([one.summary for one in tried], [0] * len(tried)))
+    found, rest = [], [one for one, own in zip(tried, score, strict=True) if own <= score.min() + OUT_OF_REACH]
     while rest:
         best = rest[_simplest([one.summary for one in rest], [0] * len(rest))]
         found.append(best)
@@ -220,9 +229,10 @@ def _simplest(tried: Sequence[SearchSummary], complexity: Complexity | None = No
 
     By default they are the simpler the fewer terms are kept; of two timings the usual one is simpler.
     """
+    return choose(_evidence(tried, complexity or [(one.kept, one.embedding.ahead) for one in tried]))
+
+
+def _evidence(tried: Sequence[SearchSummary], complexity: Complexity) -> Evidence:
     errors, runs = np.stack([one.errors.blocks for one in tried]), np.stack([one.runs for one in tried])
-    weights = horizon_weights(tried[0].errors.horizons)
-    if complexity is None:
-        complexity = [(one.kept, one.embedding.ahead) for one in tried]
-    bounded = [one.bounded for one in tried]
-    return choose(Evidence(errors, runs, complexity, [True] * len(tried), bounded, weights))
+    weights, bounded = horizon_weights(tried[0].errors.horizons), [one.bounded for one in tried]
+    return Evidence(errors, runs, complexity, [True] * len(tried), bounded, weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -26,6 +26,7 @@ from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.algorithm_2 import Reduction
 from koopsieve.sifting.judge import SIFTED, Baseline, LinearComparison, MethodComparison
 from koopsieve.sifting.preliminary import SearchSummary
+from koopsieve.sifting.remarks import cautions, remarks
 from koopsieve.sifting.split import EvaluationData
 from koopsieve.uncertainty import Coverage
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 KIND = "koopsieve result"
 VERSION = 1
-MUCH_WORSE = 10.0  # times the error on the validation data that an error on test data is worth a word
-MIN_SAMPLES_PER_STEP = 10  # of the longest horizon; with fewer, little is known of errors there
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,48 +195,12 @@ class SieveResult(Shown):
     @property
     def cautions(self) -> tuple[str, ...]:
         """What to know before any number is read: test data outside what was learned from, or predicted far worse."""
-        if self.evaluation.on == "validation":
-            return ()
-        support = None if self.model.calibration is None else self.model.calibration.support
-        beyond = "" if support is None else support.exceeded_by(self.evaluation.data)
-        found = [f"The {self.evaluation.on} data go beyond what was learned from: {beyond}."] if beyond else []
-        before, now = self.path.choice.errors.error[-1], self.errors.mean[-1]
-        if beyond or not now <= MUCH_WORSE * before:
-            found.append(
-                f"At {steps(self.horizons[-1])} the NMSE is {number(now)} on the {self.evaluation.on} data; on the "
-                f"validation data it was {number(before)}."
-            )
-        return tuple(found)
+        return cautions(self)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a user should know, in words: the choice, the baseline, what is worrying about the model."""
-        found = [*self.cautions, self.path.describe(), *([self.outcome.status] if self.outcome.status else [])]
-        found += [self.beside_linear[-1].describe(), *self._doubts()]
-        if self.left_out:
-            found.append(f"Not searched, because the time limit was reached: {'; '.join(self.left_out)}.")
-        bands = None if self.model.calibration is None else self.model.calibration.bands
-        shortage = "" if bands is None else bands.shortage(self.horizons[-1], self.level)
-        return (*found, *self.diagnostics.warnings, *([shortage] if shortage else []))
-
-    def _doubts(self) -> Iterator[str]:
-        """Yield what speaks against the model on the evaluation data."""
-        first, last = self.beside_linear[0], self.beside_linear[-1]
-        if self.unstable:
-            yield (
-                "The plant seems to be unstable and was logged under feedback: models that stay bounded predict the "
-                "next sample far worse. So the shorter horizons decided. Do not simulate this model without feedback."
-            )
-        if first.better and last.worse:
-            yield f"Validation and {last.on} data disagree: on validation data its NMSE is less than that model's."
-        if not self.errors.mean[-1] < 1:
-            yield f"At {steps(self.horizons[-1])} it predicts worse than the mean of the outputs would."
-        learned = self.samples["learn"] + self.samples["validation"]
-        if 0 < learned < MIN_SAMPLES_PER_STEP * self.horizons[-1]:
-            yield (
-                f"{learned} samples are few for predictions {self.horizons[-1]} steps ahead: what is said here of "
-                "accuracy is uncertain. Give more data, or ask for shorter horizons."
-            )
+        return remarks(self)
 
     def describe(self) -> str:
         """Say in words what was kept, how well it predicts and what to be careful about."""

@@ -20,13 +20,14 @@ from koopsieve.execution.progress import part
 from koopsieve.forms import FORMS, Candidates, Form, Outcome, PlainLinearForm, Task
 from koopsieve.forms.path import SievePath
 from koopsieve.sifting.choose import Evidence, choose, chosen_point, horizon_weights, scores
-from koopsieve.sifting.folds import bounded, judged_again
+from koopsieve.sifting.folds import best_score, bounded, judged_again
 from koopsieve.sifting.plan import SearchJob, SearchPlan
 from koopsieve.sifting.preliminary import FULL, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import Parts
 
 SHARE_OF_SEARCHES = 0.65  # of the time of a default job, about
+SHARE_OF_JUDGING = 0.4  # of the time of the searches: folds and long runs
 CLEARLY_UNSTABLE = 1.05  # absolute value of a pole; noise moves those of an integrator less
 FAR_BETTER = 2.0  # times less squared error one step ahead
 MAX_LOSS = 0.02  # of the score that learning from all data may cost
@@ -125,30 +126,67 @@ class SearchResults:
         return {form: best if best.form == form else simplest(some).path for form, some in of_form.items()}
 
 
-def search_all(plan: SearchPlan, divided: Parts, settings: SiftSettings) -> SearchResults:
+def search_all(
+    plan: SearchPlan, divided: Parts, settings: SiftSettings, deadline: float | None = None
+) -> SearchResults:
     """Make the searches of the plan; those that the time limit leaves out are listed.
+
+    After it, only the best point of each path is judged on the folds. `deadline` is a time of `time.perf_counter`.
 
     Raises
     ------
     KoopsieveError
         If there is a choice to make and nothing was held out to make it on.
     """
-    begun = time.perf_counter()
-    found: list[SearchResult] = []
+    deadline = time.perf_counter() + settings.budget if deadline is None else deadline
+    found: list[_Search] = []
     left_out: list[str] = []
     share = SHARE_OF_SEARCHES / max(sum(len(job.forms) for job in plan.jobs), 1)
     for job in plan.jobs:
         made = None
         for form in job.forms:
-            if found and time.perf_counter() - begun > settings.budget:
+            if found and time.perf_counter() > deadline:
                 left_out.append(f"{form.name} form of {job.dictionary!r}")
                 continue
             made = _task(job, plan, divided, settings) if made is None else made
-            with part(settings.shown, share):
-                found.append(_searched(form, job, *made, settings))
-            settings.tell(found[-1].summary)
+            with part(settings.shown, share * (1 - SHARE_OF_JUDGING)):
+                found.append(_Search.of(form, job, *made))
     _check_nothing_chosen_blindly(divided, found, [form for job in plan.jobs for form in job.forms])
-    return SearchResults(tuple(found), tuple(left_out))
+    least, results = _least(found), []
+    for one in found:
+        with part(settings.shown, share * SHARE_OF_JUDGING):
+            results.append(_judged(one, least if time.perf_counter() < deadline else -np.inf, settings))
+        settings.tell(results[-1].summary)
+    return SearchResults(tuple(results), tuple(left_out))
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A path that was searched, judged on the validation data only, and how long it took."""
+
+    job: SearchJob
+    parts: Parts
+    found: Candidates
+    seconds: float
+
+    @classmethod
+    def of(cls, form: Form, job: SearchJob, parts: Parts, task: Task) -> _Search:
+        """Search a dictionary in one form."""
+        begun = time.perf_counter()
+        return cls(job, parts, form.candidates(task), time.perf_counter() - begun)
+
+    @property
+    def unstable(self) -> bool:
+        """Whether it is a plain linear model with a pole well outside the unit circle."""
+        plain = isinstance(self.found.form, PlainLinearForm)
+        return plain and any(point.model.spectral_radius > CLEARLY_UNSTABLE for point in self.found.points)
+
+
+def _least(found: Sequence[_Search]) -> float:
+    """Return the score that tells which points are hopeless; none where long runs may be no fair test."""
+    if len(found) < 2 or any(one.unstable for one in found):
+        return np.inf
+    return best_score([(one.found, one.parts) for one in found])
 
 
 def _task(job: SearchJob, plan: SearchPlan, divided: Parts, settings: SiftSettings) -> tuple[Parts, Task]:
@@ -168,15 +206,15 @@ def _task(job: SearchJob, plan: SearchPlan, divided: Parts, settings: SiftSettin
     return parts, task
 
 
-def _searched(form: Form, job: SearchJob, parts: Parts, task: Task, settings: SiftSettings) -> SearchResult:
-    begun = time.perf_counter()
-    found = judged_again(form.candidates(task), parts)
+def _judged(searched: _Search, least: float, settings: SiftSettings) -> SearchResult:
+    begun, parts, job = time.perf_counter(), searched.parts, searched.job
+    found = judged_again(searched.found, parts, least)
     chosen = chosen_point(found.points, settings.max_terms)
     found = _refined(found, chosen, parts)
-    choice, seconds = found.points[chosen], time.perf_counter() - begun
+    choice, seconds = found.points[chosen], searched.seconds + time.perf_counter() - begun
     summary = SearchSummary(
         stage=FULL,
-        form=form.name,
+        form=found.form.name,
         embedding=job.embedding,
         dictionary=repr(job.dictionary),
         candidates=found.total,
@@ -225,7 +263,7 @@ def simplest(made: Sequence[SearchResult]) -> SearchResult:
     return made[choose(Evidence.of(points, complexity))]
 
 
-def _check_nothing_chosen_blindly(parts: Parts, found: Sequence[SearchResult], forms: Sequence[Form]) -> None:
+def _check_nothing_chosen_blindly(parts: Parts, found: Sequence[_Search], forms: Sequence[Form]) -> None:
     sets = sum(len(one.found.points) for one in found)
     refits = max(form.fits_per_set for form in forms)
     if not parts.validated and (sets > 1 or refits > 1):

@@ -1,18 +1,26 @@
 """Simulated systems: those of the paper's results section, oscillators, a bench record, and plants to control."""
 
-from koopsieve.systems.attractors import lorenz
 from koopsieve.systems.closed_loop import ClosedLoopRun, ControlTask, follow
 from koopsieve.systems.control_tasks import control_tasks, reactor_task, tanks_task, vehicle_task
-from koopsieve.systems.oscillators import BENCH_SAMPLE_TIME, bench_record, duffing, random_drive, van_der_pol
-from koopsieve.systems.stirred_tank_reactor import StirredTank, stirred_tank
-from koopsieve.systems.surface_vehicle_model import (
+from koopsieve.systems.differential_equations import (
+    BENCH_SAMPLE_TIME,
+    bench_record,
+    duffing,
+    lorenz,
+    random_drive,
+    van_der_pol,
+)
+from koopsieve.systems.plants import (
     HERON,
     HERON_QUADRATIC,
+    StirredTank,
     SurfaceVehicle,
+    TwoTanks,
     random_thrust,
+    stirred_tank,
     surface_vehicle,
+    two_tanks,
 )
-from koopsieve.systems.two_tank_levels import TwoTanks, two_tanks
 from koopsieve.systems.wiener_hammerstein_circuit import CircuitRecord, wiener_hammerstein
 
 __all__ = [

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray
-from koopsieve.systems.integrate import State, integrate
+from koopsieve.systems.differential_equations import State, integrate
 
 PRICE = 10.0  # of exceeding a limit, as in `koopsieve.control.Limits`
 SETTLING_SAMPLES = 5  # at the start, which do not count: no controller has a state estimate yet

@@ -12,9 +12,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.systems.closed_loop import ControlTask
-from koopsieve.systems.stirred_tank_reactor import StirredTank
-from koopsieve.systems.surface_vehicle_model import HERON_QUADRATIC, MAX_THRUST
-from koopsieve.systems.two_tank_levels import TwoTanks
+from koopsieve.systems.plants import HERON_QUADRATIC, MAX_THRUST, StirredTank, TwoTanks
 
 INFINITE = float("inf")
 

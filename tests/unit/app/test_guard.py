@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from koopsieve.app.guard import COOKIE, Guard
+from koopsieve.app.server import COOKIE, Guard
 
 TOKEN, HOST = "the-token", "127.0.0.1:8765"
 

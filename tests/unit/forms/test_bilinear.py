@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from koopsieve import KoopsieveError
+from koopsieve import Constant, KoopsieveError, Monomials, States, Trajectories, sift
 from koopsieve.forms.bilinear.lifted_windows import (
     LiftedWindows,
     bilinear_design,
@@ -133,3 +133,10 @@ def test_a_start_that_overflows_is_left_and_never_returned_worse():
 def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(KoopsieveError, match="must be finite and not negative"):
         MultiStepBilinear(tie=-1.0)
+
+
+def test_inputs_and_products_are_counted_as_terms():
+    x, u = plant(samples=300, noise=0.01)
+    data = Trajectories.from_arrays(x, u)
+    result = sift(data, States() + Constant() + Monomials(2), form="bilinear", horizons=[1, 5], path_length=4)
+    assert result.n_terms == len(result.model.step_dictionary.regressors) > len(result.retained)

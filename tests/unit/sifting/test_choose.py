@@ -1,5 +1,7 @@
 """The one rule for "as good as the best"."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import ndtr, stdtrit
@@ -45,6 +47,17 @@ def test_horizons_and_free_runs_count_together():
     runs = np.array([[1.0] * 4, [0.4] * 4])
     assert chosen(np.ones((2, 1, 9)), runs) == 1
     assert chosen(np.ones((2, 1, 9)) * np.array([1.0, 1.6])[:, None, None], runs) == 1
+
+
+def test_along_a_path_a_smaller_set_is_as_good_at_each_horizon():
+    levels = [[0.3, 0.0], [0.04, 0.02], [0.0, 0.0]]  # the first loses at the next step, which counts little
+    blocks, free_runs, yes = blocks_of(levels, 0.01), np.ones((3, 4)), [True] * 3
+    evidence = Evidence(blocks, free_runs, [1, 2, 3], yes, yes, weights=(0.25, 1.0))
+    assert choose(evidence) == 0
+    assert choose(replace(evidence, each_horizon=True)) == 1
+    levels[0][0] = 0.08
+    assert choose(replace(evidence, errors=blocks_of(levels, 0.01), each_horizon=True)) == 1
+    assert choose(replace(evidence, errors=blocks_of(levels, 0.1), each_horizon=True)) == 0  # within its uncertainty
 
 
 def test_horizons_have_weights():

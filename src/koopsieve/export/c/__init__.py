@@ -14,7 +14,7 @@ from koopsieve.dictionary.expressions import require_expressions
 from koopsieve.export.c.header import Sizes, header, names_source
 from koopsieve.export.c.line import line_source, simulate_source
 from koopsieve.export.c.literals import identifier
-from koopsieve.export.c.maps import map_source, named_maps, step_source
+from koopsieve.export.c.maps import map_source, named_maps, start_slopes_source, step_source
 from koopsieve.export.c.program import checking_program, makefile
 from koopsieve.export.c.vectors import vectors_of
 from koopsieve.forms import Model
@@ -23,8 +23,8 @@ from koopsieve.forms import Model
 INCLUDE_MATHS = "#ifdef KOOPSIEVE_FLOAT32\n#include <tgmath.h>\n#else\n#include <math.h>\n#endif\n"
 
 
-def c_files(model: Model, name: str = "model") -> dict[str, str]:
-    """Return the text of every file, by its name.
+def c_files(model: Model, name: str = "model", *, filtered: bool = False) -> dict[str, str]:
+    """Return the text of every file, by its name; with `filtered` also the slopes of the start, which filters need.
 
     Raises
     ------
@@ -36,8 +36,8 @@ def c_files(model: Model, name: str = "model") -> dict[str, str]:
     plain, sizes = identifier(name), Sizes.of(model)
     vectors = vectors_of(model)
     return {
-        f"{plain}.h": header(model, sizes, plain),
-        f"{plain}.c": _source(model, sizes, plain),
+        f"{plain}.h": header(model, sizes, plain, filtered),
+        f"{plain}.c": _source(model, sizes, plain, filtered),
         f"{plain}_test.c": checking_program(vectors, sizes, model.signals.embedding.history, plain),
         "Makefile": makefile(plain),
     }
@@ -48,7 +48,7 @@ def to_c(model: Model, folder: str | os.PathLike[str], name: str = "model") -> t
     return write_files(folder, {file: text.encode("ascii") for file, text in c_files(model, name).items()})
 
 
-def _source(model: Model, sizes: Sizes, name: str) -> str:
+def _source(model: Model, sizes: Sizes, name: str, filtered: bool) -> str:
     phi, signals = model.dictionary, model.signals
     maps = {
         "lift": TermMap.of_terms(phi.state_names, phi.families),
@@ -56,7 +56,7 @@ def _source(model: Model, sizes: Sizes, name: str) -> str:
         "step": model.step_map(),
         "read": model.read_map(),
     }
-    named, families = named_maps(maps, sloped="step")
+    named, families = named_maps(maps, sloped=("step", "start") if filtered else ("step",))
     return "".join(
         [
             f'/* Written by koopsieve; see {name}.h. */\n{INCLUDE_MATHS}\n#include "{name}.h"\n',
@@ -65,6 +65,7 @@ def _source(model: Model, sizes: Sizes, name: str) -> str:
             map_source(named["lift"], name, "state", "observables"),
             line_source(signals, sizes, name),
             map_source(named["start"], name, "state", "carried"),
+            start_slopes_source(named["start"], name) if filtered else "",
             step_source(named["step"], name, sizes.inputs),
             map_source(named["read"], name, "carried", "output"),
             simulate_source(signals, sizes, name),

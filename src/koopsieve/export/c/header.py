@@ -27,7 +27,7 @@ class Sizes:
         return cls(len(signals.outputs), len(signals.inputs), states, model.dictionary.size, carried)
 
 
-def header(model: Model, sizes: Sizes, name: str) -> str:
+def header(model: Model, sizes: Sizes, name: str, filtered: bool = False) -> str:
     """Return the header file."""
     guard, signals = name.upper(), model.signals
     return f"""/* A {model.form} model of {comment(", ".join(signals.outputs))}, written by koopsieve.
@@ -62,7 +62,7 @@ extern "C" {{
 #define {guard}_SAMPLE_TIME {number(signals.dt)}
 
 {_places(guard, "OUTPUT", signals.outputs)}{_places(guard, "INPUT", signals.inputs)}
-{_declarations(name, guard, sizes, signals)}
+{_declarations(name, guard, sizes, signals)}{_start_slopes(name) if filtered else ""}
 #ifdef __cplusplus
 }}
 #endif
@@ -101,6 +101,13 @@ def _places(guard: str, kind: str, names: tuple[str, ...]) -> str:
         f"#define {guard}_{kind}_{short.upper()} {i} /* {comment(full)} */\n"
         for i, (short, full) in enumerate(zip(plain, names, strict=True))
     )
+
+
+def _start_slopes(name: str) -> str:
+    return f"""
+/* The derivatives of what is carried by the state it begins from: slopes (CARRIED x STATES). */
+void {name}_start_slopes(const real_t *state, real_t *slopes);
+"""
 
 
 def _declarations(name: str, guard: str, sizes: Sizes, signals: Signals) -> str:

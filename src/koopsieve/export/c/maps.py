@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,15 +53,15 @@ class NamedMap:
         return "".join(f"    {family}({point}, {out} + {first});\n" for family, first in self.calls)
 
 
-def named_maps(maps: dict[str, TermMap], sloped: str) -> tuple[dict[str, NamedMap], str]:
+def named_maps(maps: dict[str, TermMap], sloped: Sequence[str]) -> tuple[dict[str, NamedMap], str]:
     """Return maps with the functions of their families, and the source of these.
 
-    A family that several maps use is written once; functions of slopes are written for the families of map `sloped`.
+    A family that several maps use is written once; functions of slopes are written for the families of maps `sloped`.
     """
     summed = [of for of in maps.values() if len(of.weights)]
     placed = {id(f): (f, width) for of in summed for f, width in zip(of.families, of.widths, strict=True)}
     names = {key: f"terms{number}" for number, key in enumerate(placed)}
-    with_slopes = {id(family) for family in maps[sloped].families}
+    with_slopes = {id(family) for one in sloped for family in maps[one].families}
     source = [family_source(*placed[key], name, key in with_slopes) for key, name in names.items()]
     calls = {name: _calls(of, names) if len(of.weights) else () for name, of in maps.items()}
     return {name: NamedMap(name, of, calls[name]) for name, of in maps.items()}, "".join(source)
@@ -102,6 +103,24 @@ def step_source(given: NamedMap, name: str, inputs: int) -> str:
     body += f"    for (int i = 0; i < {inputs}; i++)\n        point[{n} + i] = input[i];\n" if inputs else ""
     join = function("static void join(const real_t *carried, const real_t *input, real_t *point)", body)
     return join + map_source(given, name, _BOTH, "next") + _slope(given) + _linearise(given, name, inputs)
+
+
+def start_slopes_source(given: NamedMap, model: str) -> str:
+    """Return the function that writes the derivatives of what is carried by the state, row by row."""
+    n, width, terms = len(given.of.targets), len(given.of.coordinates), given.of.weights.shape[1]
+    body = f"    for (int i = 0; i < {n * width}; i++)\n        slopes[i] = 0.0;\n"
+    if given.sums and given.of.plain:
+        row = f"        real_t one[{terms}] = {{0}};\n        one[i] = 1.0;\n"
+        weight = "one"
+    else:
+        row, weight = "", f"{given.name}_weight[i]"
+    if given.sums:
+        call = f"        {given.name}_slope(state, {weight}, slopes + {given.row} * {width});\n"
+        body += f"    for (int i = 0; i < {given.sums}; i++) {{\n{row}{call}    }}\n"
+    if given.copied.size:
+        entry = f"slopes[{given.name}_to[i] * {width} + {given.name}_from[i]] = 1.0;"
+        body += f"    for (int i = 0; i < {len(given.copied)}; i++)\n        {entry}\n"
+    return _slope(given) + function(f"void {model}_start_slopes(const real_t *state, real_t *slopes)", body)
 
 
 def _tables(given: NamedMap) -> str:

@@ -64,21 +64,25 @@ int main(void)
 """
 
 
-def makefile(name: str) -> str:
-    """Return a Makefile that compiles and runs the test program."""
-    return f"""# make: compile the model and compare it with what Python computed. Written by koopsieve.
+def makefile(name: str, controller: str | None = None) -> str:
+    """Return a Makefile that compiles and runs the test program of a model, and that of a controller with it."""
+    tests = {name: name} if controller is None else {name: name, controller: f"{controller} {name}"}
+    rules = "".join(
+        f"{one}_test: {one}_test.c {' '.join(f'{part}.c {part}.h' for part in parts.split())}\n"
+        f"\t$(CC) $(CFLAGS) -o $@ {one}_test.c {' '.join(f'{part}.c' for part in parts.split())} -lm\n\n"
+        for one, parts in tests.items()
+    )
+    programs = " ".join(f"{one}_test" for one in tests)
+    runs = "".join(f"\t./{one}_test\n" for one in tests)
+    return f"""# make: compile the code and compare it with what Python computed. Written by koopsieve.
 CC ?= cc
 CFLAGS ?= -std=c99 -O2 -Wall -Wextra -Werror -pedantic
 
 .PHONY: test clean
-test: {name}_test
-\t./{name}_test
-
-{name}_test: {name}_test.c {name}.c {name}.h
-\t$(CC) $(CFLAGS) -o $@ {name}_test.c {name}.c -lm
-
-clean:
-\trm -f {name}_test
+test: {programs}
+{runs}
+{rules}clean:
+\trm -f {programs}
 """
 
 

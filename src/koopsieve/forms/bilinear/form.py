@@ -145,6 +145,7 @@ class BilinearCandidates(Candidates):
             statistics=both,
             kept=small,
             explain=self.form.explain,
+            always_kept=tuple(name for name in small.regressors if name not in point.names),
         )
 
     @cached_property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -106,10 +107,16 @@ class BilinearModel(LiftedStateModel):
 
     def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
         """Return φᵀ(A + Σ_j u_j N_j)ᵀ + uᵀBᵀ, rows being starts."""
-        following: FloatArray = carried @ self.A.T + acting @ self.B.T
-        for u, N in zip(acting.T, self.N, strict=True):
-            following += u[:, None] * (carried @ N.T)
+        parts, L = carried @ self._side_by_side, len(self.A)
+        following: FloatArray = parts[:, :L] + acting @ self.B.T
+        for j, u in enumerate(acting.T, start=1):
+            following += u[:, None] * parts[:, j * L : (j + 1) * L]
         return following
+
+    @cached_property
+    def _side_by_side(self) -> FloatArray:
+        """Aᵀ, N₁ᵀ, …: one product per step instead of several."""
+        return np.ascontiguousarray(np.concatenate([self.A, *self.N]).T)
 
     def step_map(self) -> TermMap:
         """Return Aφ + Bu + Σ_j u_j N_j φ."""

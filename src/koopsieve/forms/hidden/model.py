@@ -6,18 +6,18 @@ Hidden states and the newest outputs are carried. Inputs enter as v = (u − cen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
 from koopsieve.dictionary import Dictionary, TermMap
-from koopsieve.dictionary.observables import Observables
-from koopsieve.dictionary.states import MAX_DEGREE, Ones, Products
+from koopsieve.dictionary.monomials import MAX_DEGREE, ScaledProducts
+from koopsieve.dictionary.states import Ones
 from koopsieve.forms.hidden.lifting import ExactLifting, exact_lifting
 from koopsieve.forms.hidden.power_table import PowerTable
 from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
@@ -228,50 +228,6 @@ class HiddenModel(Model):
         """Return the outputs that are carried."""
         size = len(self.coef)
         return TermMap.linear(self.carried_names, self.output_names, np.eye(size)[self.states :])
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledProducts(Observables):
-    """Monomials ∏ ((p − center) / scale)^powers of the coordinates of the point.
-
-    Parameters
-    ----------
-    powers : array of int, shape (size, d)
-    center, scale : array, shape (d,)
-    """
-
-    powers: IndexArray
-    center: FloatArray
-    scale: FloatArray
-
-    @cached_property
-    def _plain(self) -> Products:
-        return Products(self.names, self.powers)
-
-    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
-        """Scale the point and multiply."""
-        self._plain.evaluate((points - self.center) / self.scale, out)
-
-    def gradient(self, points: FloatArray) -> FloatArray:
-        """Apply the chain rule."""
-        return self._plain.gradient((points - self.center) / self.scale) / self.scale
-
-    def expression(self, column: int, point: Sequence[Any]) -> Any:
-        """Return the product of powers; what is neither moved nor scaled stays as it is."""
-        return self._plain.expression(column, [self._scaled(p, j) for j, p in enumerate(point)])
-
-    def _scaled(self, coordinate: Any, j: int) -> Any:
-        center, scale = float(self.center[j]), float(self.scale[j])
-        moved = coordinate - center if center else coordinate
-        return moved if scale == 1 else moved / scale
-
-    def fits(self, width: int) -> bool:
-        """Tell whether the arrays belong to points of `width` coordinates."""
-        return self._plain.fits(width) and self.center.shape == self.scale.shape == (width,)
-
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of the monomials."""
-        return type(self)(self.picked_names(columns), self.powers[columns], self.center, self.scale)
 
 
 def state_labels(signals: Signals, states: int) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from koopsieve.sieve.simulation import FitStatus, FittedSet, SimulationProblem, 
 from koopsieve.sieve.simulation.simulation_problem import one_step_theta
 
 MAX_SAMPLED_ROWS = 200_000  # of a stream, to see between which values its signals lie
+FINAL_ROWS = 30_000  # windows times steps times outputs that the chosen set is fitted to; a search has fewer
 REFIT = "simulated windows"
 
 
@@ -101,17 +102,21 @@ class ReprojectedCandidates(Candidates):
         return len(self.dictionary.regressors)
 
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[ReprojectedModel, ...]:
-        """Fit some sets to other data, from their coefficients."""
-        other = Learning.of(self.task, (data,), self.sieve)
-        return tuple(other.model(self.sieve.refit(other.problem, self.found[i], rounds=1)) for i in chosen)
+        """Fit some sets to other data, from their coefficients; where there are many data, to half as many windows.
+
+        These models are compared with each other, and none of them is kept.
+        """
+        sieve = replace(self.sieve, rows=max(self.sieve.rows // 2, 1))
+        other = Learning.of(self.task, (data,), sieve)
+        return tuple(other.model(sieve.refit(other.problem, self.found[i], rounds=1)) for i in chosen)
 
     def relearn(self, chosen: int) -> Outcome:
         """Fit one set once more, to learning and validation data together."""
         task, phi, learned = self.task, self.dictionary, self.learned
-        both = (
-            learned if task.validation is task.learn else Learning.of(task, (task.learn, task.validation), self.sieve)
-        )
-        final = self.sieve.refit(both.problem, self.found[chosen])
+        parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
+        sieve = replace(self.sieve, rows=max(self.sieve.rows, FINAL_ROWS))
+        both = Learning.of(task, parts, sieve)
+        final = sieve.refit(both.problem, self.found[chosen])
         kept, outputs = self.points[chosen].retained, np.arange(len(phi.signals.outputs))
         return Outcome(
             path=self.path(chosen),

@@ -50,6 +50,11 @@ class Front:
         """Tell whether this very set is among the undominated ones."""
         return any(given is known for known in self.undominated())
 
+    def knows(self, columns: BoolArray, kept: BoolArray) -> bool:
+        """Tell whether the set of `kept` among `columns` is the best of its size already: no need to fit it again."""
+        known = self.sets.get(int(kept.sum()))
+        return known is not None and bool(np.array_equal(known.free[columns], kept))
+
     def above(self, size: int) -> FittedSet | None:
         """Return the smallest undominated set that is larger than `size`."""
         return next((one for one in self.undominated() if one.size > size), None)
@@ -105,6 +110,8 @@ class SimulationSearch:
                 kept = supported(factor, log_odds)
                 if not kept.any():
                     return front
+                if front.knows(columns, kept):
+                    break
                 proposed = problem.refitted(columns, factor, kept, self.optimiser)
                 front = front.with_set(proposed)
                 if not front.holds(proposed):
@@ -122,14 +129,17 @@ class SimulationSearch:
     ) -> Front:
         """Return the front with every size tried from the next larger and from the next smaller set."""
         turns = [*((size, True) for size in sorted(sizes, reverse=True)), *((size, False) for size in sorted(sizes))]
+        factors: dict[FittedSet, TriangularFactor] = {}  # most sets are a source on the way down and on the way up
         for size, downwards in progress(turns, "Filling the path", len(turns)):
             source = front.above(size) if downwards else front.below(size)
             if source is None:
                 continue
-            factor = problem.linearised(columns, source)
-            cut = eliminate if downwards else extend
+            if source not in factors:
+                factors[source] = problem.linearised(columns, source)
+            factor, cut = factors[source], eliminate if downwards else extend
             kept = exchange(factor, cut(factor, source.free[columns], size), self.tries, self.exchanges)
-            front = front.with_set(problem.refitted(columns, factor, kept, self.optimiser))
+            if not front.knows(columns, kept):
+                front = front.with_set(problem.refitted(columns, factor, kept, self.optimiser))
         return front
 
 

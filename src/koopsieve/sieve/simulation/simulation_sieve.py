@@ -49,7 +49,7 @@ class SimulationSieve:
     sifts: ClassVar[type[SimulationProblem]] = SimulationProblem
 
     length: int = 50
-    rows: int = 30_000
+    rows: int = 12_000
     repeats: float = 10.0
     columns: int = 150
     largest: int = 60

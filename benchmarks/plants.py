@@ -1,0 +1,214 @@
+"""Ten simulated plants of kinds that records have: `sift(train)` beside ARX, on a new record of the same plant.
+
+    python -m benchmarks.plants [--samples 700] [--seeds 11 21] [--plants valve motor …]
+
+Each plant is simulated twice as long as asked for; the first half is the training record. Scores are those of
+`benchmarks.records`: the root mean square error of a simulation of the whole test record from its first outputs, as
+measured, relative to their standard deviation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.measured import simulation_rmse
+from benchmarks.record_data import Test
+from benchmarks.records import DELAYS, arx, by_simulation
+from koopsieve import KoopsieveWarning, Trajectories, sift
+from koopsieve._types import FloatArray
+
+RUN_IN = 200  # samples before the record
+WARM_UP = 30  # outputs that a simulation may start from
+LAG = np.array([[0.9, 0.2, 0.0], [-0.2, 0.9, 0.1], [0.0, 0.0, 0.7]])
+
+Simulated = tuple[FloatArray | None, FloatArray]
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A plant and its measurement noise, relative to the standard deviation of its outputs."""
+
+    simulate: Callable[[np.random.Generator, int], Simulated]
+    noise: float
+
+    def record(self, samples: int, seed: int) -> tuple[Trajectories, Test]:
+        """Return a training and a test record."""
+        rng = np.random.default_rng(seed)
+        u, y = self.simulate(rng, 2 * samples + RUN_IN)
+        y = y.reshape(len(y), -1)[RUN_IN:]
+        y = y + self.noise * y.std(axis=0) * rng.normal(size=y.shape)
+        u = np.zeros((len(y), 0)) if u is None else u.reshape(len(u), -1)[RUN_IN:]
+        train = Trajectories.from_arrays(y[:samples], u[:samples] if u.shape[1] else None, dt=1.0)
+        return train, Test(y[samples:], u[samples:], WARM_UP)
+
+
+def steps(rng: np.random.Generator, samples: int, hold: int, low: float, high: float) -> FloatArray:
+    """Return random levels, each held for some samples."""
+    return np.repeat(rng.uniform(low, high, samples // hold + 1), hold)[:samples]
+
+
+def multisine(rng: np.random.Generator, samples: int, low: float, high: float) -> FloatArray:
+    """Return thirty sines of random phase with frequencies between two, per sample; unit variance."""
+    t = np.arange(samples)[:, None]
+    total = np.cos(2 * np.pi * np.linspace(low, high, 30) * t + rng.uniform(0, 2 * np.pi, 30)).sum(axis=1)
+    return np.asarray(total / total.std())
+
+
+def heater(rng: np.random.Generator, samples: int) -> Simulated:
+    """Heat by the square of the input six samples ago; losses grow with the temperature."""
+    u, y = steps(rng, samples, 40, 0, 1), np.zeros(samples)
+    for k in range(samples - 1):
+        y[k + 1] = y[k] + 0.02 * (-y[k] - 0.15 * y[k] * abs(y[k]) + 4 * u[max(k - 6, 0)] ** 2)
+    return u, y
+
+
+def motor(rng: np.random.Generator, samples: int) -> Simulated:
+    """The position of a motor with dry friction: it integrates."""
+    u, y, x, v = 1.2 * multisine(rng, samples, 0.001, 0.02), np.zeros(samples), 0.0, 0.0
+    for k in range(samples):
+        y[k] = x
+        for _ in range(10):
+            v += 0.01 * (u[k] - 0.6 * np.tanh(v / 0.01) - 0.4 * v)
+            x += 0.01 * v
+    return u, y
+
+
+def pendulum(rng: np.random.Generator, samples: int) -> Simulated:
+    """The sine of a pendulum's angle, pushed until it turns over."""
+    u, y, angle, speed = 2.0 * multisine(rng, samples, 0.001, 0.05), np.zeros(samples), 0.0, 0.0
+    for k in range(samples):
+        y[k] = np.sin(angle)
+        for _ in range(5):
+            speed += 0.01 * (-9.8 * np.sin(angle) - 0.4 * speed + 2 * u[k])
+            angle += 0.01 * speed
+    return u, y
+
+
+def filtered(force: FloatArray) -> FloatArray:
+    """Return the output of a lag of third order."""
+    x, y = np.zeros(3), np.zeros(len(force))
+    for k, value in enumerate(force):
+        y[k] = x[0]
+        x = LAG @ x + np.array([0.0, 0.1, 0.3]) * value
+    return y
+
+
+def hammerstein(rng: np.random.Generator, samples: int) -> Simulated:
+    """An input that saturates before the lag."""
+    u = multisine(rng, samples, 0.001, 0.1)
+    return u, filtered(np.tanh(1.5 * u) + 0.1 * u)
+
+
+def wiener(rng: np.random.Generator, samples: int) -> Simulated:
+    """A sensor that saturates behind the lag."""
+    u = multisine(rng, samples, 0.001, 0.1)
+    x = filtered(u)
+    return u, np.arctan(1.2 * x) + 0.1 * x**2
+
+
+def linear(rng: np.random.Generator, samples: int) -> Simulated:
+    """A linear plant of second order."""
+    u, y = rng.normal(size=samples), np.zeros(samples)
+    for k in range(2, samples):
+        y[k] = 1.5 * y[k - 1] - 0.7 * y[k - 2] + u[k - 1] + 0.5 * u[k - 2]
+    return u, y
+
+
+def drives(rng: np.random.Generator, samples: int) -> Simulated:
+    """The absolute value of a speed behind a resonance."""
+    u, x, y = steps(rng, samples, 12, -1.5, 1.5), np.zeros(3), np.zeros(samples)
+    A, b = np.array([[0.95, 0.1, 0.0], [-0.1, 0.95, 0.1], [0.0, 0.0, 0.8]]), np.array([0.0, 0.1, 0.2])
+    for k in range(samples):
+        y[k] = abs(x[0])
+        x = A @ x + b * u[k]
+    return u, y
+
+
+def four_tanks(rng: np.random.Generator, samples: int) -> Simulated:
+    """The lower two of four tanks, filled by two pumps."""
+    u = np.column_stack([steps(rng, samples, 60, 1, 5), steps(rng, samples, 75, 1, 5)])
+    level, y = np.array([8.0, 8.0, 2.0, 2.0]), np.zeros((samples, 2))
+    for k in range(samples):
+        y[k] = level[:2]
+        out = 0.35 * np.sqrt(np.maximum(level, 0))
+        into = np.array([out[2] + 0.06 * u[k, 0], out[3] + 0.06 * u[k, 1], 0.14 * u[k, 1], 0.14 * u[k, 0]])
+        level = np.maximum(level + into - out, 0)
+    return u, y
+
+
+def oscillator(rng: np.random.Generator, samples: int) -> Simulated:
+    """The van der Pol oscillator, which has no input."""
+    x, y = rng.normal(size=2), np.zeros(samples)
+    for k in range(samples):
+        y[k] = x[0]
+        for _ in range(5):
+            x = x + 0.01 * np.array([x[1], 0.8 * (1 - x[0] ** 2) * x[1] - x[0]])
+    return None, y
+
+
+def valve(rng: np.random.Generator, samples: int) -> Simulated:
+    """A valve with a dead zone and a stop before a lag of second order."""
+    u, y = steps(rng, samples, 25, -2, 2), np.zeros(samples)
+    opened = np.clip(np.sign(u) * np.maximum(np.abs(u) - 0.3, 0), -1, 1)
+    for k in range(2, samples):
+        y[k] = 1.7 * y[k - 1] - 0.73 * y[k - 2] + 0.02 * opened[k - 1] + 0.01 * opened[k - 2]
+    return u, y
+
+
+PLANTS = {
+    "heater": Plant(heater, 0.01),
+    "motor": Plant(motor, 0.001),
+    "pendulum": Plant(pendulum, 0.01),
+    "hammerstein": Plant(hammerstein, 0.01),
+    "wiener": Plant(wiener, 0.01),
+    "linear": Plant(linear, 0.1),
+    "drives": Plant(drives, 0.02),
+    "four_tanks": Plant(four_tanks, 0.02),
+    "oscillator": Plant(oscillator, 0.02),
+    "valve": Plant(valve, 0.005),
+}
+
+
+def row(name: str, samples: int, seed: int) -> tuple[str, float]:
+    """Return one plant as a row of the table, and our error over that of ARX."""
+    train, test = PLANTS[name].record(samples, seed)
+    begun = time.process_time()
+    result = sift(train)
+    seconds, spread = time.process_time() - begun, np.std(test.y[WARM_UP:], axis=0)
+    with np.errstate(all="ignore"):
+        ours, other = (
+            float(np.mean(simulation_rmse(model, test) / spread))
+            for model in (result.model, by_simulation(train, arx, DELAYS))
+        )
+    taken = f"{result.form} | {result.n_terms}"
+    return (
+        f"| {name} | {seed} | {taken} | {ours:.3g} | {other:.3g} | {ours / other:.3f} | {seconds:.0f} |",
+        ours / other,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=700)
+    parser.add_argument("--seeds", type=int, nargs="*", default=[11, 21])
+    parser.add_argument("--plants", nargs="*", default=[*PLANTS], choices=[*PLANTS])
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore", KoopsieveWarning)
+    print("| plant | seed | taken | terms | ours | ARX | / ARX | processor seconds |\n" + "|---" * 8 + "|")
+    ratios = []
+    for seed in asked.seeds:
+        for name in asked.plants:
+            line, ratio = row(name, asked.samples, seed)
+            ratios.append(ratio)
+            print(line, flush=True)
+    print(f"\nours / ARX: geometric mean {np.exp(np.mean(np.log(ratios))):.2f}, worst {max(ratios):.2f}")
+
+
+if __name__ == "__main__":
+    main()

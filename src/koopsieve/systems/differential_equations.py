@@ -1,0 +1,236 @@
+"""Fixed-step Runge–Kutta on plain floats, and systems that it simulates: Lorenz, Duffing, Van der Pol, a test bench.
+
+The same bits on every call, and fast for the few states of these systems. Lorenz is that of the paper, Section 5.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, KoopsieveError
+
+State = tuple[float, ...]
+Derivative = Callable[[State, State], State]  # (state, input) -> time derivative of the state
+
+
+def integrate(
+    derivative: Derivative, initial: Iterable[float], inputs: FloatArray, dt: float, max_step: float
+) -> FloatArray:
+    """Return the states at 0, dt, 2·dt, …, one row more than `inputs`, each input row held for one sample.
+
+    Parameters
+    ----------
+    derivative : callable
+        State and input to the state's time derivative, all tuples of floats.
+    initial : iterable of float
+        State at time zero.
+    inputs : array, shape (steps, l)
+        Held constant over each sample (l may be zero).
+    dt : float
+        Sample time in seconds.
+    max_step : float
+        Longest internal step of the classical fourth-order Runge–Kutta method.
+    """
+    substeps = max(1, math.ceil(dt / max_step - 1e-9))
+    h = dt / substeps
+    x: State = tuple(float(value) for value in initial)
+    states = np.empty((len(inputs) + 1, len(x)))
+    states[0] = x
+    for k, row in enumerate(inputs.tolist()):
+        u = tuple(row)
+        for _ in range(substeps):
+            x = _step(derivative, x, u, h)
+        states[k + 1] = x
+    return states
+
+
+def _step(derivative: Derivative, x: State, u: State, h: float) -> State:
+    k1 = derivative(x, u)
+    k2 = derivative(tuple(a + 0.5 * h * b for a, b in zip(x, k1, strict=True)), u)
+    k3 = derivative(tuple(a + 0.5 * h * b for a, b in zip(x, k2, strict=True)), u)
+    k4 = derivative(tuple(a + h * b for a, b in zip(x, k3, strict=True)), u)
+    slopes = zip(k1, k2, k3, k4, strict=True)
+    return tuple(a + h / 6 * (b1 + 2 * b2 + 2 * b3 + b4) for a, (b1, b2, b3, b4) in zip(x, slopes, strict=True))
+
+
+Seed = int | np.random.SeedSequence | np.random.Generator
+
+
+@dataclass(frozen=True)
+class Attractor:
+    """A system of three states without inputs, and the range and transient of random starts.
+
+    Parameters
+    ----------
+    derivative : callable
+    max_step : float
+        Longest step of the integration, in seconds.
+    low, high : tuple of float
+        Bounds of random starts.
+    transient : tuple of float
+        Seconds until a random start is on the attractor, at least and at most.
+    """
+
+    derivative: Derivative
+    max_step: float
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+    transient: tuple[float, float]
+
+    def samples(self, seconds: float, dt: float, initial: ArrayLike | None, seed: Seed) -> FloatArray:
+        """Return the samples, shape (round(seconds / dt) + 1, 3)."""
+        if not (seconds > 0 and dt > 0):
+            raise KoopsieveError(f"seconds and dt must be positive. Got seconds={seconds}, dt={dt}.")
+        start = self._start(np.random.default_rng(seed)) if initial is None else np.asarray(initial, dtype=float)
+        if start.shape != (3,):
+            raise KoopsieveError(f"initial must hold the three states x, y, z. Got shape {start.shape}.")
+        return self._run(start, round(seconds / dt), dt)
+
+    def _start(self, rng: np.random.Generator) -> FloatArray:
+        start = rng.uniform(self.low, self.high)
+        least, most = self.transient
+        seconds = least if least == most else rng.uniform(least, most)
+        on_attractor: FloatArray = self._run(start, round(seconds / self.max_step), self.max_step)[-1]
+        return on_attractor
+
+    def _run(self, start: FloatArray, steps: int, dt: float) -> FloatArray:
+        return integrate(self.derivative, start, np.empty((steps, 0)), dt, self.max_step)
+
+
+def _lorenz(state: State, _: State) -> State:
+    x, y, z = state
+    return 10.0 * (y - x), x * (28.0 - z) - y, x * y - 8.0 / 3.0 * z
+
+
+_LORENZ = Attractor(_lorenz, 1e-3, (-15.0, -15.0, 10.0), (15.0, 15.0, 40.0), (5.0, 5.0))
+
+
+def lorenz(seconds: float = 6.0, dt: float = 1e-3, *, initial: ArrayLike | None = None, seed: Seed = 0) -> FloatArray:
+    """Simulate the Lorenz attractor, σ = 10, ρ = 28, β = 8/3, and return its samples, without noise.
+
+    Parameters
+    ----------
+    seconds, dt : float
+        Duration and sample time.
+    initial : array-like, shape (3,), optional
+        State at time zero. Without it, a random start is simulated until it is on the attractor.
+    seed : int, SeedSequence or Generator
+        Random seed of the start; not used when `initial` is given.
+
+    Returns
+    -------
+    array, shape (round(seconds / dt) + 1, 3)
+
+    Examples
+    --------
+    >>> lorenz(1.0, 0.01, seed=1).shape
+    (101, 3)
+    """
+    return _LORENZ.samples(seconds, dt, initial, seed)
+
+
+BENCH_SAMPLE_TIME = 0.05  # seconds
+_HOLD = 10  # samples for which the input of the bench stays the same
+_MAX_STEP = 0.01  # seconds
+
+
+def duffing(
+    drive: ArrayLike,
+    dt: float = 0.05,
+    *,
+    damping: float = 0.3,
+    stiffness: float = -1.0,
+    initial: Sequence[float] = (1.0, 0.0),
+) -> FloatArray:
+    """Simulate the Duffing oscillator under a drive held over each sample; return (x, ẋ), noise-free.
+
+    Parameters
+    ----------
+    drive : array-like, shape (steps, 1)
+        The input u.
+    dt : float
+        Sample time in seconds.
+    damping : float
+        δ.
+    stiffness : float
+        k; negative for two wells, positive for a spring that hardens.
+    initial : sequence of float
+        x and ẋ at time zero; (1, 0) is the bottom of a well where k = −1.
+
+    Returns
+    -------
+    array, shape (steps + 1, 2)
+    """
+
+    def derivative(state: State, u: State) -> State:
+        x, v = state
+        return v, u[0] - damping * v - stiffness * x - x**3
+
+    return integrate(derivative, initial, _checked(drive), dt, _MAX_STEP)
+
+
+def van_der_pol(
+    drive: ArrayLike, dt: float = 0.05, *, mu: float = 1.0, initial: Sequence[float] = (1.0, 0.0)
+) -> FloatArray:
+    """Simulate the Van der Pol oscillator under a drive held over each sample; return (x, ẋ), noise-free.
+
+    Parameters
+    ----------
+    drive : array-like, shape (steps, 1)
+        The input u.
+    dt : float
+        Sample time in seconds.
+    mu : float
+        Strength of the nonlinear damping.
+    initial : sequence of float
+        x and ẋ at time zero.
+
+    Returns
+    -------
+    array, shape (steps + 1, 2)
+    """
+
+    def derivative(state: State, u: State) -> State:
+        x, v = state
+        return v, mu * (1 - x * x) * v - x + u[0]
+
+    return integrate(derivative, initial, _checked(drive), dt, _MAX_STEP)
+
+
+def random_drive(
+    steps: int, hold: int, amplitude: float, seed: int | np.random.SeedSequence | np.random.Generator
+) -> FloatArray:
+    """Return one column of uniform random levels in ±amplitude, each held for `hold` samples."""
+    rng = np.random.default_rng(seed)
+    levels = rng.uniform(-amplitude, amplitude, size=(-(-steps // hold), 1))
+    return np.repeat(levels, hold, axis=0)[:steps]
+
+
+def _checked(drive: ArrayLike) -> FloatArray:
+    history = np.asarray(drive, dtype=float)
+    if history.ndim != 2 or history.shape[1] != 1:
+        raise KoopsieveError(f"drive must have one column. Expected (steps, 1), got {history.shape}.")
+    return history
+
+
+def bench_record(samples: int, *, seed: int, noise: float = 1e-3) -> tuple[FloatArray, FloatArray]:
+    """Return inputs and measured positions, both of shape (samples,), of ÿ + 0.4ẏ + y + y³ = u from rest.
+
+    Parameters
+    ----------
+    samples : int
+        Length of the record, one sample every 0.05 s.
+    seed : int
+        Random seed of the input, a random staircase, and of the noise.
+    noise : float
+        Standard deviation of the measurement noise; the position moves by about 0.6.
+    """
+    rng = np.random.default_rng(seed)
+    u = 1.5 * np.repeat(rng.normal(size=samples // _HOLD + 1), _HOLD)[:samples]
+    states = duffing(u[:-1, None], BENCH_SAMPLE_TIME, damping=0.4, stiffness=1.0, initial=(0.0, 0.0))
+    return u, states[:, 0] + noise * rng.normal(size=samples)

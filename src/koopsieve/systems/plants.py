@@ -1,0 +1,227 @@
+"""Plants to control: a surface vehicle (paper, Section 5.2), two tanks, a stirred tank reactor.
+
+*Vehicle*, with two thrusters, in surge, sway and yaw: m₁₁ u̇ = m₂₂ v r − X u + (T_l + T_r),  m₂₂ v̇ = −m₁₁ u r − Y v,
+m₃₃ ṙ = −(m₂₂ − m₁₁) u v − N r + b (T_r − T_l), with drag X u = (linear + quadratic·|u|)·u and alike for the others. The
+paper takes its vehicle from another work and prints no table of parameters; the two sets here are Heron-like and
+neither is confirmed to be the paper's own.
+
+*Tanks*, one draining into the other, of which the upper one overflows: A₁ ḣ₁ = p·u − a₁√h₁ − w(h₁),
+A₂ ḣ₂ = a₁√h₁ + s·w(h₁) − a₂√h₂ − leak, with the overflow w(h) = k·max(h − rim, 0)^1.5, of which the share s falls into
+the lower tank. Levels are in metres, the pump in volts, time in seconds.
+
+*Reactor* with the van de Vusse reaction A → B → C and 2A → D: ċ_A = u·(c_f − c_A) − k₁c_A − k₃c_A²,
+ċ_B = k₁c_A − k₂c_B − u·c_B, with the flow per volume u as input. At rest the product B is largest at one flow and falls
+on both sides of it: the gain from flow to product changes its sign there, and below it the product first moves the
+wrong way. Concentrations are in mol/l, time in minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve.systems.differential_equations import State, integrate
+
+MAX_THRUST = 20.0  # newton, each thruster, both directions
+_VEHICLE_STEP = 0.02  # seconds
+
+
+@dataclass(frozen=True)
+class SurfaceVehicle:
+    """Masses (with added mass), linear and quadratic drag of surge, sway, yaw, and the thrusters' lever arm."""
+
+    mass: tuple[float, float, float]
+    linear_drag: tuple[float, float, float]
+    quadratic_drag: tuple[float, float, float]
+    lever: float
+
+    def derivative(self, state: State, thrust: State) -> State:
+        """Return the time derivative of (surge, sway, yaw rate) under (left, right) thrust.
+
+        A third entry, if given, is a push along the surge that no thruster makes: wind, or a tow.
+        """
+        u, v, r = state
+        left, right, push = thrust if len(thrust) > 2 else (*thrust, 0.0)
+        m1, m2, m3 = self.mass
+        drag_u, drag_v, drag_r = (
+            (linear + quadratic * abs(speed)) * speed
+            for linear, quadratic, speed in zip(self.linear_drag, self.quadratic_drag, state, strict=True)
+        )
+        return (
+            (m2 * v * r - drag_u + left + right + push) / m1,
+            (-m1 * u * r - drag_v) / m2,
+            (-(m2 - m1) * u * v - drag_r + self.lever * (right - left)) / m3,
+        )
+
+
+HERON = SurfaceVehicle((38 + 1.9, 38 + 29.317, 6.25 + 4.2155), (26.43, 72.64, 22.96), (0.0, 0.0, 0.0), 0.37)
+HERON_QUADRATIC = SurfaceVehicle((28.0, 28.0, 10.0), (16.45, 15.80, 6.0), (2.942, 2.762, 5.0), 0.3777)
+
+
+def surface_vehicle(
+    thrust: ArrayLike, dt: float = 0.1, *, vehicle: SurfaceVehicle = HERON, initial: Sequence[float] = (0.0, 0.0, 0.0)
+) -> FloatArray:
+    """Simulate the vehicle under a thrust history held over each sample; return (surge, sway, yaw rate), noise-free.
+
+    Parameters
+    ----------
+    thrust : array-like, shape (steps, 2) or (steps, 3)
+        Left and right thrust in newton, and a push along the surge.
+    dt : float
+        Sample time in seconds.
+    vehicle : SurfaceVehicle
+        `HERON` or `HERON_QUADRATIC`, or one of your own.
+    initial : sequence of float
+        Surge (m/s), sway (m/s) and yaw rate (rad/s) at time zero.
+
+    Returns
+    -------
+    array, shape (steps + 1, 3)
+    """
+    history = np.asarray(thrust, dtype=float)
+    if history.ndim != 2 or history.shape[1] not in (2, 3):
+        raise KoopsieveError(f"thrust must have two columns, left and right. Got shape {history.shape}.")
+    return integrate(vehicle.derivative, initial, history, dt, _VEHICLE_STEP)
+
+
+def random_thrust(steps: int, hold: int, seed: int | np.random.SeedSequence | np.random.Generator) -> FloatArray:
+    """Return uniform random thrusts in ±20 N, each thruster holding every level for `hold` samples."""
+    rng = np.random.default_rng(seed)
+    levels = rng.uniform(-MAX_THRUST, MAX_THRUST, size=(-(-steps // hold), 2))
+    return np.repeat(levels, hold, axis=0)[:steps]
+
+
+_TANKS_STEP = 0.5  # seconds
+_DRY = 1e-6  # metre; below this level outlets run dry smoothly
+
+
+@dataclass(frozen=True)
+class TwoTanks:
+    """Areas (m²) and outlets (m^2.5/s) of both tanks, the pump (m³/s per volt), and the rim of the upper tank.
+
+    Parameters
+    ----------
+    areas, outlets : pair of float
+    pump : float
+    rim : float
+        Level from which the upper tank overflows.
+    weir : float
+        Overflow per level above the rim to the power 1.5.
+    share : float
+        Which part of the overflow falls into the lower tank; the rest is lost.
+    """
+
+    areas: tuple[float, float] = (0.05, 0.05)
+    outlets: tuple[float, float] = (1.2e-3, 1.2e-3)
+    pump: float = 2.0e-4
+    rim: float = 0.5
+    weir: float = 0.04
+    share: float = 0.3
+
+    def derivative(self, levels: Any, drive: Any, maths: Any = np) -> Any:
+        """Return the time derivative of both levels under the pump's voltage and, if given, a leak (m³/s).
+
+        `maths` holds sqrt and fmax: NumPy, or CasADi for symbolic levels.
+        """
+        upper, lower = levels
+        leak = drive[1] if len(drive) > 1 else 0.0
+        through = self.outlets[0] * maths.sqrt(maths.fmax(upper, _DRY))
+        out = self.outlets[1] * maths.sqrt(maths.fmax(lower, _DRY))
+        above = maths.fmax(upper - self.rim, 0.0)
+        over = self.weir * above * maths.sqrt(above + _DRY)
+        return (
+            (self.pump * drive[0] - through - over) / self.areas[0],
+            (through + self.share * over - out - leak) / self.areas[1],
+        )
+
+
+def two_tanks(
+    drive: ArrayLike, dt: float = 5.0, *, tanks: TwoTanks | None = None, initial: tuple[float, float] = (0.2, 0.2)
+) -> FloatArray:
+    """Simulate the levels under a voltage held over each sample; return (upper, lower), noise-free.
+
+    Parameters
+    ----------
+    drive : array-like, shape (steps, 1) or (steps, 2)
+        Voltage of the pump, and a leak of the lower tank in m³/s.
+    dt : float
+        Sample time in seconds.
+    tanks : TwoTanks, optional
+    initial : pair of float
+        Levels at time zero.
+
+    Returns
+    -------
+    array, shape (steps + 1, 2)
+    """
+    history = np.asarray(drive, dtype=float)
+    if history.ndim != 2 or history.shape[1] not in (1, 2):
+        raise KoopsieveError(f"drive must have the columns voltage and, if wanted, leak. Got shape {history.shape}.")
+    plant = TwoTanks() if tanks is None else tanks
+
+    def derivative(levels: State, held: State) -> State:
+        upper, lower = plant.derivative(levels, held)
+        return float(upper), float(lower)
+
+    return np.maximum(integrate(derivative, initial, history, dt, _TANKS_STEP), 0.0)
+
+
+_REACTOR_STEP = 0.01  # minutes
+
+
+@dataclass(frozen=True)
+class StirredTank:
+    """Rates of the three reactions (1/min, 1/min, l/(mol·min)) and the concentration of A in the feed (mol/l)."""
+
+    rates: tuple[float, float, float] = (5 / 6, 5 / 3, 1 / 6)
+    feed: float = 10.0
+
+    def derivative(self, state: Any, drive: Any, maths: Any = np) -> Any:
+        """Return the time derivative of (c_A, c_B) under the flow per volume.
+
+        A second entry of `drive`, if given, is added to the concentration of the feed. `maths` is not used here.
+        """
+        a, b = state
+        flow, richer = drive[0], drive[1] if len(drive) > 1 else 0.0
+        k1, k2, k3 = self.rates
+        return flow * (self.feed + richer - a) - k1 * a - k3 * a * a, k1 * a - k2 * b - flow * b
+
+
+def stirred_tank(
+    drive: ArrayLike,
+    dt: float = 0.05,
+    *,
+    reactor: StirredTank | None = None,
+    initial: Sequence[float] = (3.0, 1.117),
+) -> FloatArray:
+    """Simulate the reactor under a flow held over each sample; return (c_A, c_B), noise-free.
+
+    Parameters
+    ----------
+    drive : array-like, shape (steps, 1) or (steps, 2)
+        Flow per volume in 1/min, and what is added to the concentration of the feed.
+    dt : float
+        Sample time in minutes.
+    reactor : StirredTank, optional
+    initial : sequence of float
+        Concentrations at time zero; the default is at rest with a flow of 4/7.
+
+    Returns
+    -------
+    array, shape (steps + 1, 2)
+    """
+    history = np.asarray(drive, dtype=float)
+    if history.ndim != 2 or history.shape[1] not in (1, 2):
+        raise KoopsieveError(f"drive must have the columns flow and, if wanted, feed. Got shape {history.shape}.")
+    plant = StirredTank() if reactor is None else reactor
+
+    def derivative(state: State, held: State) -> State:
+        a, b = plant.derivative(state, held)
+        return a, b
+
+    return integrate(derivative, initial, history, dt, _REACTOR_STEP)

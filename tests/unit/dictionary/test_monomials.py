@@ -1,0 +1,73 @@
+"""Monomials of signals that are far from zero, such as kelvin: taken about a round number near the mean."""
+
+import numpy as np
+import pytest
+import sympy
+
+from koopsieve import Constant, Dictionary, Inputs, Monomials, States, Trajectories, embed_delays, sift
+from koopsieve.dictionary.monomials import ScaledProducts
+from koopsieve.forms.reprojected.structure import DictionaryRegressors
+
+RNG = np.random.default_rng(0)
+X, U = 3 * RNG.normal(size=(60, 2)), 3 * RNG.normal(size=(59, 1))
+X -= X.mean(axis=0)
+OFFSET = np.array([313.2, 0.0])
+NAMES = {"state_names": ["T", "v"], "input_names": ["u"]}
+DATA = embed_delays(Trajectories.from_arrays(X + OFFSET, U - U[1:].mean() - 1e6, **NAMES), 1, 0)
+PHI = (States() + Constant() + Inputs() + Monomials(2, of="states and inputs")).fit(DATA)
+POINTS = np.concatenate(list(DATA.acted_blocks()))
+
+
+def test_powers_are_taken_about_a_round_number_near_the_mean():
+    values = dict(zip(PHI.regressors, PHI.evaluate(POINTS).T, strict=True))
+    T, v, before = POINTS[:, 0] - 313, POINTS[:, 1], POINTS[:, 2] - 313
+    np.testing.assert_allclose(values["(T - 313)^2"], T**2, rtol=1e-12)
+    np.testing.assert_allclose(values["(T - 313) (T[k-1] - 313)"], T * before, rtol=1e-12)
+    np.testing.assert_allclose(values["v (u + 1000000)"], v * (POINTS[:, 4] + 1e6), rtol=1e-12)
+    assert "v^2" in values
+
+
+def test_gradients_are_central_differences():
+    step = 1e-3
+    for family, width in zip(PHI.families, (4, 4, 5, 4, 5), strict=False):
+        points = POINTS[:5, :width]
+        for d in range(width):
+            moved = step * np.eye(width)[d]
+            slope = (family(points + moved) - family(points - moved)) / (2 * step)
+            np.testing.assert_allclose(family.gradient(points)[:, :, d], slope, rtol=1e-6, atol=1e-6)
+
+
+def test_programs_and_expressions_say_the_same():
+    regressors = DictionaryRegressors.of(PHI)
+    assert regressors.program is not None
+    symbols = sympy.symbols("p:5", real=True)
+    centred = [family for family in PHI.families if isinstance(family, ScaledProducts)]
+    for family in centred:
+        width = family.powers.shape[1]
+        for column in range(family.size):
+            exact = family.expression(column, symbols[:width])
+            found = float(exact.subs(dict(zip(symbols, POINTS[3], strict=True))))
+            assert found == pytest.approx(family(POINTS[3:4, :width])[0, column], rel=1e-12)
+
+
+def test_they_are_kept_in_files(tmp_path):
+    PHI.save(tmp_path / "phi.npz")
+    again = Dictionary.load(tmp_path / "phi.npz")
+    assert again.regressors == PHI.regressors
+    np.testing.assert_array_equal(again.evaluate(POINTS), PHI.evaluate(POINTS))
+
+
+@pytest.mark.parametrize("offset", [300.0, 1e4])
+def test_an_offset_of_a_column_changes_nothing(offset):
+    rng = np.random.default_rng(3)
+    u, y = rng.uniform(-1, 1, 400), np.zeros(400)
+    for k in range(399):
+        y[k + 1] = 0.8 * y[k] - 0.1 * y[k] ** 2 + 0.5 * u[k] ** 2
+    y += 0.001 * rng.normal(size=400)
+    recipe = States() + Constant() + Inputs() + Monomials(3, of="states and inputs")
+    first, second = (
+        sift(Trajectories.from_arrays(y + c, u[:-1] + c), recipe, form="reprojected", horizons=[1, 10])
+        for c in (0.0, offset)
+    )
+    np.testing.assert_allclose(second.errors.mean, first.errors.mean, rtol=0.05)
+    assert first.errors.mean[-1] < 1e-3
