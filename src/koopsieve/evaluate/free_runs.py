@@ -28,12 +28,16 @@ def free_run(model: Model, state: FloatArray, acting: FloatArray) -> FloatArray:
 
 
 def simulation_errors(
-    model: Model, trajectories: Trajectories, variance: FloatArray | None = None, least: int = MIN_STRETCHES
+    model: Model,
+    trajectories: Trajectories,
+    variance: FloatArray | None = None,
+    least: int = MIN_STRETCHES,
+    longest: int = MAX_STEPS,
 ) -> FloatArray:
     """Return the mean squared error of every run relative to the variance, mean over the outputs; inf if it diverges.
 
-    Runs start at places spread evenly over all episodes, at most 16 of them, and are at most 1000 steps long: shorter
-    where there are few data, so that there are at least `least` of them.
+    Runs start at places spread evenly over all episodes, at most 16 of them, and are at most `longest` steps long:
+    shorter where there are few data, so that there are at least `least` of them.
 
     Parameters
     ----------
@@ -43,10 +47,12 @@ def simulation_errors(
         What squared errors are relative to, where these data are one part of several; by default their own variance.
     least : int
         Runs at least, if each can have 100 steps.
+    longest : int
+        Steps of a run at most.
     """
     data = embedded(trajectories, model.signals.embedding)
     outputs = len(model.output_names)
-    places, steps = _stretches(data, least)
+    places, steps = _stretches(data, least, longest)
     states, acting = _of_stretches(data, places, steps)
     true = np.stack([data.states[e][k + 1 : k + steps + 1, :outputs] for e, k in places])
     seen = np.concatenate([x[:, :outputs] for x in data.states])
@@ -78,11 +84,13 @@ def stays_in_range(model: Model, trajectories: Trajectories, factor: float = RAN
         return bool(((runs > 2 * low - high) & (runs < 2 * high - low)).all())
 
 
-def _stretches(data: Trajectories, least: int = MIN_STRETCHES) -> tuple[list[tuple[int, int]], int]:
+def _stretches(
+    data: Trajectories, least: int = MIN_STRETCHES, longest: int = MAX_STEPS
+) -> tuple[list[tuple[int, int]], int]:
     """Return (episode, sample) where runs start, spread evenly over all episodes, and their number of steps."""
     lengths = np.sort([len(u) for u in data.inputs])
     usual = int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * lengths.sum())])  # half of the samples are in longer
-    steps = max(1, min(MAX_STEPS, usual, max(int(lengths.sum()) // least, MIN_STEPS)))
+    steps = max(1, min(longest, usual, max(int(lengths.sum()) // least, MIN_STEPS)))
     places = [(e, k) for e, u in enumerate(data.inputs) for k in range(0, len(u) - steps + 1, steps)]
     chosen = np.unique(np.linspace(0, len(places) - 1, MAX_STRETCHES).round().astype(int))
     return [places[i] for i in chosen], steps

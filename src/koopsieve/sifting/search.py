@@ -208,8 +208,7 @@ def _task(job: SearchJob, plan: SearchPlan, divided: Parts, settings: SiftSettin
 
 def _judged(searched: _Search, least: float, settings: SiftSettings) -> SearchResult:
     begun, parts, job = time.perf_counter(), searched.parts, searched.job
-    found = judged_again(searched.found, parts, least)
-    chosen = chosen_point(found.points, settings.max_terms)
+    found, chosen = _chosen(judged_again(searched.found, parts, least), parts, settings.max_terms)
     found = _refined(found, chosen, parts)
     choice, seconds = found.points[chosen], searched.seconds + time.perf_counter() - begun
     summary = SearchSummary(
@@ -226,6 +225,17 @@ def _judged(searched: _Search, least: float, settings: SiftSettings) -> SearchRe
     return SearchResult(parts, found, chosen, summary)
 
 
+def _chosen(found: Candidates, parts: Parts, most: int | None) -> tuple[Candidates, int]:
+    """Return the point to take; those that would be taken but run away along whole episodes are marked on the path."""
+    while True:
+        chosen = chosen_point(found.points, most)
+        point = found.points[chosen]
+        if not (point.bounded and parts.runs_away(point.model)):
+            return found, chosen
+        points = (*found.points[:chosen], replace(point, bounded=False), *found.points[chosen + 1 :])
+        found = replace(found, points=points)
+
+
 def learned_again(result: SearchResult) -> Outcome:
     """Learn the chosen set from all data; where that model is worse than the one that was judged, keep the latter.
 
@@ -240,7 +250,8 @@ def learned_again(result: SearchResult) -> Outcome:
     runs = [[simulation_errors(one, part) for part in task.in_memory] for one in both]
     blocks, ends = (np.stack([np.concatenate(one, axis=-1) for one in parts]) for parts in (errors, runs))
     stays = (point.in_range, not point.in_range or task.stays_in_range(outcome.model))
-    remain = (point.bounded, bounded(outcome.model, task, result.parts))
+    stayed = bounded(outcome.model, task, result.parts) and not result.parts.runs_away(outcome.model)
+    remain = (point.bounded, stayed)
     before, after = scores(Evidence(blocks, ends, (0, 0), stays, remain, horizon_weights(task.horizons)))
     if after <= before + MAX_LOSS:
         return outcome
@@ -250,7 +261,7 @@ def learned_again(result: SearchResult) -> Outcome:
 def _refined(found: Candidates, chosen: int, parts: Parts) -> Candidates:
     """Return the path with the chosen point fitted better, where a form can and that is not worse."""
     refined = found.refined(chosen)
-    if refined.points[chosen] is found.points[chosen]:
+    if refined.points[chosen] is found.points[chosen] or parts.runs_away(refined.points[chosen].model):
         return found
     alone = judged_again(replace(refined, points=(refined.points[chosen],)), parts)
     refined = replace(refined, points=(*found.points[:chosen], *alone.points, *found.points[chosen + 1 :]))

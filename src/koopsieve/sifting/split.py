@@ -15,7 +15,6 @@ from koopsieve.data.delays import long_enough, require_dataset
 from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.splitting import hold_out, in_memory, sample_and_count, thinned
 from koopsieve.evaluate import Errors, judge, simulation_errors
-from koopsieve.evaluate.free_runs import MAX_STEPS, MAX_STRETCHES
 from koopsieve.evaluate.horizon_errors import spread
 from koopsieve.forms import Model
 from koopsieve.forms.task import MAX_WINDOW, MIN_WINDOW
@@ -27,6 +26,8 @@ Given = TypeVar("Given", Data, Data | float, Data | float | None)
 MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that it is split as trajectories are
 MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
 DRIFTED = 3.0  # error of long runs, relative to the variance; that of another record of the same plant is 2
+LOST = 100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
+MAX_UNCUT_ROWS = 20_000  # samples of whole episodes that every candidate is simulated along
 MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
 MAX_FOLDED_ROWS = 5_000  # samples to learn from up to which the validation data alone would decide too little
 FOLDS = 3  # beside the validation data
@@ -153,6 +154,13 @@ class Parts:
         if self.uncut is None:
             return False
         return bool(simulation_errors(model, self.uncut, self.variance, least=1).mean() > DRIFTED)
+
+    def runs_away(self, model: Model) -> bool:
+        """Tell whether a run along a whole episode loses the data: a thousand steps may not show a slow growth."""
+        if self.uncut is None:
+            return False
+        errors = simulation_errors(model, self.uncut, self.variance, least=1, longest=MAX_UNCUT_ROWS)
+        return bool(errors.mean() > LOST)
 
     def errors(self, model: Model, before: Model) -> Errors:
         """Return a model's errors where it is judged; on validation data those of the model that had not seen them."""
@@ -286,7 +294,7 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     judged = EvaluationData("validation", windows)
     if test is not None:
         judged = EvaluationData(on, sample_and_count(test, MAX_JUDGED_ROWS, stretch)[0], settings.truth)
-    uncut = thinned(rest, MAX_STRETCHES * MAX_STEPS, MAX_STEPS) if isinstance(rest, Trajectories) else None
+    uncut = thinned(rest, MAX_UNCUT_ROWS, MAX_UNCUT_ROWS) if isinstance(rest, Trajectories) else None
     parts = Parts(learn, held, windows, judged, validated, horizons, given, count, uncut=uncut)
     parts = replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))
     return replace(parts, cuts=_fold_cuts(parts))

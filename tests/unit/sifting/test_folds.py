@@ -11,9 +11,9 @@ from koopsieve.forms import LinearModel, PlainLinearForm, Task
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
 from koopsieve.sifting.folds import judged_again
 from koopsieve.sifting.plan import plan_searches
-from koopsieve.sifting.search import learned_again, search_all
+from koopsieve.sifting.search import _chosen, learned_again, search_all
 from koopsieve.sifting.settings import SiftSettings
-from koopsieve.sifting.split import MAX_FOLDED_ROWS, divide
+from koopsieve.sifting.split import MAX_FOLDED_ROWS, Parts, divide
 
 
 def linear_plant(samples=400, noise=0.0, seed=0, feedback=1.5):
@@ -167,3 +167,28 @@ def test_long_runs_see_nothing_of_the_test_data():
     judged = np.concatenate([x[:, 0] for x in parts.evaluation.data.states])
     assert not np.intersect1d(parts.uncut.states[0][:, 0], judged).size
     assert parts.uncut.n_samples > parts.learn.n_samples
+
+
+def test_a_model_that_grows_slowly_is_found_out_along_the_whole_record():
+    wave = 1 + np.sin(2 * np.pi * np.arange(15_000) / 25)
+    data = Trajectories.from_arrays(wave, np.cos(wave), input_names=["u"])
+    parts = divide(data, SiftSettings(horizons=(1, 10)))
+    phi = integrator(data, 0.0).dictionary
+    still, growing = (
+        LinearModel(np.diag([pole, 1.0]), np.zeros((2, 1)), np.array([[1.0, 0.0]]), phi) for pole in (1.0, 1.0004)
+    )
+    assert not parts.drifts(growing)  # a thousand steps are too few
+    assert parts.runs_away(growing)
+    assert not parts.runs_away(still)
+
+
+def test_a_point_that_runs_away_is_not_chosen(monkeypatch):
+    parts = divide(linear_plant(), SiftSettings(horizons=(1, 10))).embedded(Embedding(1, 1))
+    task = Task(parts.learn, parts.validation, parts.windows, (States() + Constant()).fit(parts.learn), parts.horizons)
+    found = judged_again(PlainLinearForm().candidates(task), parts)
+    _, usual = _chosen(found, parts, None)
+    away = found.points[usual].model
+    monkeypatch.setattr(Parts, "runs_away", lambda self, model: model is away)
+    marked, other = _chosen(found, parts, None)
+    assert other != usual
+    assert [point.bounded for point in marked.points].count(False) == 1
