@@ -18,7 +18,7 @@ from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
 from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import Evidence, scores
-from koopsieve.sifting.split import Parts
+from koopsieve.sifting.parts import Parts
 
 HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which there is no second look
 ALWAYS_JUDGED = 2  # points of a path that is so short are all fitted again, unless another search is far better

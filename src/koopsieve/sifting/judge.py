@@ -23,8 +23,8 @@ from koopsieve.identify import Estimate, LeastSquares
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sifting.choose import interval_reach
 from koopsieve.sifting.folds import fold_errors
+from koopsieve.sifting.parts import Parts, deepest_of, trimmed
 from koopsieve.sifting.settings import SiftSettings
-from koopsieve.sifting.split import Parts, deepest_of, trimmed
 from koopsieve.uncertainty import Calibration
 from koopsieve.uncertainty.noise import MAX_CURVE_STEPS, noise_from_errors
 

@@ -30,11 +30,12 @@ from koopsieve.sifting.judge import (
     same_delays,
     with_noise,
 )
+from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.result import SieveResult
 from koopsieve.sifting.search import SearchResult, learned_again, search_all
 from koopsieve.sifting.settings import Data, SiftSettings
-from koopsieve.sifting.split import Parts, divide
+from koopsieve.sifting.split import divide
 from koopsieve.uncertainty import Coverage, calibrate, coverage
 
 SHARE_OF_PLAN = 0.3  # of the time of a default job, about

@@ -18,9 +18,9 @@ from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.forms import Form, PlainLinearForm
 from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores
 from koopsieve.sifting.families import Family, families
+from koopsieve.sifting.parts import Parts, deepest_of
 from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
-from koopsieve.sifting.split import Parts, deepest_of
 
 LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
 NONLINEAR_DELAYS = (0, 1, 2, 4, 8)

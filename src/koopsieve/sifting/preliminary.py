@@ -22,7 +22,7 @@ from koopsieve.sieve import SimulationSieve
 from koopsieve.sifting.choose import chosen_point
 from koopsieve.sifting.folds import fold_errors
 from koopsieve.sifting.judge import linear_baseline
-from koopsieve.sifting.split import Parts
+from koopsieve.sifting.parts import Parts
 
 PRELIMINARY, FULL = "preliminary", "full"
 MAX_CANDIDATES = 400  # of a dictionary that is tried with several delays

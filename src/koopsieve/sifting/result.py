@@ -25,9 +25,9 @@ from koopsieve.identify import Estimate, interchangeable_groups
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.algorithm_2 import Reduction
 from koopsieve.sifting.judge import SIFTED, Baseline, LinearComparison, MethodComparison
+from koopsieve.sifting.parts import EvaluationData
 from koopsieve.sifting.preliminary import SearchSummary
 from koopsieve.sifting.remarks import cautions, remarks
-from koopsieve.sifting.split import EvaluationData
 from koopsieve.uncertainty import Coverage
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from koopsieve.forms import FORMS, Candidates, Form, Outcome, PlainLinearForm, T
 from koopsieve.forms.path import SievePath
 from koopsieve.sifting.choose import Evidence, choose, chosen_point, horizon_weights, scores
 from koopsieve.sifting.folds import best_score, bounded, judged_again
+from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import SearchJob, SearchPlan
 from koopsieve.sifting.preliminary import FULL, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
-from koopsieve.sifting.split import Parts
 
 SHARE_OF_SEARCHES = 0.65  # of the time of a default job, about
 SHARE_OF_JUDGING = 0.4  # of the time of the searches: folds and long runs

@@ -1,271 +1,27 @@
-"""The data of one run in their parts: to learn from, to validate on, to judge on; no window lies in two of them."""
+"""How the data of one run are divided into parts: no window lies in two of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from koopsieve._display import Facts, Shown
-from koopsieve._types import FloatArray, KoopsieveError, sorted_horizons, warn_user
-from koopsieve.data import Embedding, Stream, Trajectories, embedded
+from koopsieve._types import KoopsieveError, sorted_horizons, warn_user
+from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.data.delays import long_enough, require_dataset
-from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.splitting import hold_out, in_memory, sample_and_count, thinned
-from koopsieve.evaluate import Errors, judge, simulation_errors
-from koopsieve.evaluate.horizon_errors import spread
-from koopsieve.forms import Model
-from koopsieve.forms.task import MAX_WINDOW, MIN_WINDOW
 from koopsieve.io.reading.columns import KEEP
+from koopsieve.sifting.parts import MAX_UNCUT_ROWS, EvaluationData, Parts, Stretch
 from koopsieve.sifting.settings import Data, SiftSettings
 
 Given = TypeVar("Given", Data, Data | float, Data | float | None)
 
 MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that it is split as trajectories are
 MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
-DRIFTED = 3.0  # error of long runs, relative to the variance; that of another record of the same plant is 2
-LOST = 100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
-MAX_UNCUT_ROWS = 20_000  # samples of whole episodes that every candidate is simulated along
 MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
 MAX_FOLDED_ROWS = 5_000  # samples to learn from up to which the validation data alone would decide too little
 FOLDS = 3  # beside the validation data
-
-Stretch = tuple[int, int, int]  # episode, first sample, sample after the last
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EvaluationData(Shown):
-    """The data that the errors of the result are of.
-
-    Parameters
-    ----------
-    on : str
-        "test" for data that came with the call, "held-out" for a part of the data, "validation" where there is neither:
-        then the sifted model was chosen on them, and its errors there are those before it learned from them too.
-    data : Trajectories
-        The model's delays embedded.
-    truth : Trajectories, optional
-        The same without measurement noise, where that is known.
-    """
-
-    on: str
-    data: Trajectories
-    truth: Trajectories | None = None
-
-    def _facts(self) -> Facts:
-        return {"on": self.on, "samples": str(self.data.n_samples)}
-
-
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """A part of the learning data to compare models on, and the rest of all data to fit them to.
-
-    Predictions start from samples before the part, which others learn from; what is predicted is in the part.
-    """
-
-    learn: Trajectories
-    windows: Trajectories
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """The data in their parts: as they were measured, or with delays embedded.
-
-    Parameters
-    ----------
-    learn, validation : Trajectories or Stream
-    windows : Trajectories
-        The validation data in memory: all of them, or a sample of a stream.
-    evaluation : EvaluationData
-        What errors are reported on.
-    validated : bool
-        Whether anything was held out for validation.
-    horizons : tuple of int
-        Steps ahead that were asked for, as far as the data allow them.
-    given : tuple
-        The data as they came: to learn from, to validate on, to judge on.
-    held : int
-        Number of validation samples, of a stream counted while it was read.
-    transitions : float, optional
-        Number of transitions that the final model was learned from, known after it was learned. Streams whose length is
-        not known are counted by it.
-    cuts : tuple
-        Where there are few data: the stretches of the learning part that each fold holds out.
-    folds : tuple of Fold
-        The same with delays embedded.
-    uncut : Trajectories, optional
-        Learning and validation data together as they were measured, for long runs; None if they are read from a stream.
-    """
-
-    learn: Data
-    validation: Data
-    windows: Trajectories
-    evaluation: EvaluationData
-    validated: bool
-    horizons: tuple[int, ...]
-    given: tuple[object, ...] = ()
-    held: int = 0
-    transitions: float | None = None
-    cuts: tuple[tuple[Stretch, ...], ...] = ()
-    folds: tuple[Fold, ...] = ()
-    uncut: Trajectories | None = None
-
-    @property
-    def variance(self) -> FloatArray:
-        """The variance of every output in the learning part, as far as it is in memory, and on the windows."""
-        n, learn = len(self.windows.output_names), self.learn.states if isinstance(self.learn, Trajectories) else ()
-        seen = np.concatenate([x[:, :n] for x in (*learn, *self.windows.states)])
-        variance: FloatArray = spread(seen) / len(seen)
-        return np.where(variance > 0, variance, 1.0)
-
-    @property
-    def provenance(self) -> Provenance:
-        """Where the data come from, and all that was done to them until they were used.
-
-        Of a stream it is known only how much was read.
-        """
-        used = (self.learn, self.validation, *([] if self.evaluation.on == "validation" else [self.evaluation.data]))
-        there = [one.provenance for one in self.given if isinstance(one, Trajectories)]
-        steps = [one.provenance for one in used if isinstance(one, Trajectories)]
-        streams = [one for one in self.given if isinstance(one, Stream)]
-        if not streams:
-            return replace(Provenance.join(there), steps=Provenance.join([*there, *steps]).steps)
-        known = [one.n_samples for one in streams]
-        rows = sum(self.samples.values()) if None in known else sum(count or 0 for count in known)
-        notes = ("Read as a stream, piece by piece.", *(note for one in streams for note in one.notes or ()))
-        return Provenance.join([*there, Provenance(steps=(Counts(rows_read=rows, notes=notes),))])
-
-    @property
-    def samples(self) -> dict[str, int]:
-        """How many samples there are to learn from, to validate on and to judge on."""
-        held, learn = self.held if self.validated else 0, self.learn.n_samples
-        if learn is None:
-            learn = max(round(self.transitions or 0) - held, 0)
-        judged = 0 if self.evaluation.on == "validation" else self.evaluation.data.n_samples
-        return {"learn": learn, "validation": held, "judged": judged}
-
-    def drifts(self, model: Model) -> bool:
-        """Tell whether runs along the uncut data end up further from them than another record of the same plant (D79).
-
-        Folds and validation windows may be too short to show it.
-        """
-        if self.uncut is None:
-            return False
-        return bool(simulation_errors(model, self.uncut, self.variance, least=1).mean() > DRIFTED)
-
-    def runs_away(self, model: Model) -> bool:
-        """Tell whether a run along a whole episode loses the data: a thousand steps may not show a slow growth."""
-        if self.uncut is None:
-            return False
-        errors = simulation_errors(model, self.uncut, self.variance, least=1, longest=MAX_UNCUT_ROWS)
-        return bool(errors.mean() > LOST)
-
-    def errors(self, model: Model, before: Model) -> Errors:
-        """Return a model's errors where it is judged; on validation data those of the model that had not seen them."""
-        judged = before if self.evaluation.on == "validation" else model
-        return judge(judged, self.evaluation.data, self.horizons, self.evaluation.truth)
-
-    def embedded(self, embedding: Embedding, deepest: Embedding | None = None) -> Parts:
-        """Return the parts with delays.
-
-        Parameters
-        ----------
-        embedding : Embedding
-        deepest : Embedding, optional
-            Predictions of all models that are compared start where this one could: windows of models with fewer delays
-            are cut, so that all start at the same samples.
-        """
-        learn, held = embedded(self.learn, embedding), embedded(self.validation, embedding)
-        learn.signals.require_same(held.signals, "Learning and validation data")
-        deepest = embedding if deepest is None else deepest
-        windows = trimmed(embedded(self.windows, embedding), deepest)
-        cuts = self.cuts if all(self._long_enough(cut, deepest) for cut in self.cuts) else ()
-        folds = tuple(self._fold(cut, embedding, deepest) for cut in cuts)
-        same = replace(self, learn=learn, validation=held, windows=windows, folds=folds)
-        if self.evaluation.on == "validation":
-            return replace(same, evaluation=EvaluationData("validation", windows))
-        judged = embedded(self.evaluation.data, embedding)
-        learn.signals.require_same(judged.signals, "Learning and test data")
-        truth = None if self.evaluation.truth is None else embedded(self.evaluation.truth, embedding)
-        return replace(same, evaluation=EvaluationData(self.evaluation.on, judged, truth))
-
-    def _long_enough(self, held: Sequence[Stretch], deepest: Embedding) -> bool:
-        """Tell whether a fold holds the longest horizon, and the rest the windows that fits simulate.
-
-        It is asked for the deepest delays, so that all searches have the same folds.
-        """
-        if not isinstance(self.learn, Trajectories) or not isinstance(self.validation, Trajectories):
-            return False
-        lost = deepest.lost + deepest.ahead + 1
-        rest = [last - first for _, first, last in _complement(held, self.learn)] + [
-            len(x) for x in self.validation.states
-        ]
-        window = int(np.clip(self.horizons[-1], MIN_WINDOW, MAX_WINDOW))
-        return max(rest) - lost >= window and max(last - first for _, first, last in held) - lost >= self.horizons[-1]
-
-    def _fold(self, held: Sequence[Stretch], embedding: Embedding, deepest: Embedding) -> Fold:
-        learn, held_out = self.learn, self.validation
-        if not isinstance(learn, Trajectories) or not isinstance(held_out, Trajectories):
-            raise TypeError("Only data in memory are cut into folds.")
-        reach = deepest.lost - learn.embedding.lost
-        rest = [piece for piece in _complement(held, learn) if piece[2] - piece[1] > deepest.lost + deepest.ahead + 2]
-        others = embedded(_joined(learn.stretches(rest), held_out), embedding)
-        before = learn.stretches([(e, max(first - reach, 0), last) for e, first, last in held])
-        return Fold(others, trimmed(embedded(before, embedding), deepest))
-
-
-def deepest_of(grid: Sequence[Embedding]) -> Embedding:
-    """Return delays that reach as far as any of several, and the later timing of the inputs."""
-    latest = max(grid, key=lambda one: one.ahead).inputs_at
-    return Embedding(max(e.state_delays for e in grid), max(e.input_delays for e in grid), latest)
-
-
-def _complement(held: Sequence[Stretch], data: Trajectories) -> list[Stretch]:
-    """Return what the stretches, at most one per episode, leave of every episode."""
-    of = {episode: (first, last) for episode, first, last in held}
-    pieces = []
-    for episode, x in enumerate(data.states):
-        first, last = of.get(episode, (len(x), len(x)))
-        pieces += [(episode, 0, first), (episode, last, len(x))]
-    return [piece for piece in pieces if piece[2] - piece[1] > 1]
-
-
-def _joined(one: Trajectories, other: Trajectories) -> Trajectories:
-    sources = (*one.provenance.sources, *other.provenance.sources)
-    both = replace(one.provenance, sources=sources)
-    return replace(one, states=one.states + other.states, inputs=one.inputs + other.inputs, provenance=both)
-
-
-def _fold_cuts(parts: Parts) -> tuple[tuple[Stretch, ...], ...]:
-    """Return the stretches that each fold holds out; none where there are many data, or folds would be too short."""
-    learn, held = parts.learn, parts.validation
-    if not (parts.validated and isinstance(learn, Trajectories) and isinstance(held, Trajectories)):
-        return ()
-    if learn.n_samples > MAX_FOLDED_ROWS:
-        return ()
-    if len(learn) >= FOLDS:
-        return tuple(
-            tuple((e, 0, len(learn.states[e])) for e in range(fold, len(learn), FOLDS)) for fold in range(FOLDS)
-        )
-    ends = [np.linspace(0, len(x), FOLDS + 1).astype(int).tolist() for x in learn.states]
-    return tuple(tuple((e, cut[fold], cut[fold + 1]) for e, cut in enumerate(ends)) for fold in range(FOLDS))
-
-
-def trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
-    """Return what a deeper embedding would have left of each episode."""
-    first, last = deepest.lost - data.embedding.lost, deepest.ahead - data.embedding.ahead
-    if not first and not last:
-        return data
-    kept = [(e, first, len(x) - last) for e, x in enumerate(data.states) if len(x) - last - first > 1]
-    if not kept:
-        longest = max(map(len, data.states))
-        raise KoopsieveError(
-            f"The data to choose on are too short for {deepest.lost} delays: their longest episode has {longest} "
-            f"samples. Expected at least {first + last + 2}. Give more data, or try fewer delays."
-        )
-    return data.stretches(kept)
 
 
 def divide(data: Data, settings: SiftSettings) -> Parts:
@@ -355,3 +111,18 @@ def _possible_horizons(asked: Parts, deepest: Embedding) -> tuple[int, ...]:
             f"longer.{instead} Give more data to predict further ahead."
         )
     return kept or (max(1, allowed // 2),)
+
+
+def _fold_cuts(parts: Parts) -> tuple[tuple[Stretch, ...], ...]:
+    """Return the stretches that each fold holds out; none where there are many data, or folds would be too short."""
+    learn, held = parts.learn, parts.validation
+    if not (parts.validated and isinstance(learn, Trajectories) and isinstance(held, Trajectories)):
+        return ()
+    if learn.n_samples > MAX_FOLDED_ROWS:
+        return ()
+    if len(learn) >= FOLDS:
+        return tuple(
+            tuple((e, 0, len(learn.states[e])) for e in range(fold, len(learn), FOLDS)) for fold in range(FOLDS)
+        )
+    ends = [np.linspace(0, len(x), FOLDS + 1).astype(int).tolist() for x in learn.states]
+    return tuple(tuple((e, cut[fold], cut[fold + 1]) for e, cut in enumerate(ends)) for fold in range(FOLDS))

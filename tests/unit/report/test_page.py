@@ -27,7 +27,7 @@ from koopsieve.report import render_report, write_report
 from koopsieve.report.content import MAX_MATRIX, chains, content, script_json
 from koopsieve.report.record import MAX_VALUES, amplitude_spectrum, shown_parts
 from koopsieve.report.render import c_code, python_code, what_was_done
-from koopsieve.sifting.split import EvaluationData
+from koopsieve.sifting.parts import EvaluationData
 from tests.compiled import STRICT
 from tests.runs import duffing_result, duffing_trajectories
 

@@ -10,10 +10,11 @@ from koopsieve.evaluate import simulation_errors, stays_in_range
 from koopsieve.forms import LinearModel, PlainLinearForm, Task
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
 from koopsieve.sifting.folds import judged_again
+from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.search import _chosen, learned_again, search_all
 from koopsieve.sifting.settings import SiftSettings
-from koopsieve.sifting.split import MAX_FOLDED_ROWS, Parts, divide
+from koopsieve.sifting.split import MAX_FOLDED_ROWS, divide
 
 
 def linear_plant(samples=400, noise=0.0, seed=0, feedback=1.5):
