@@ -1,4 +1,4 @@
-"""The worked cases of the gallery, in a short form: they run, show what their pages say, and draw their figures."""
+"""The examples, in a short form: they run, show what their pages say, and draw their figures."""
 
 import runpy
 from pathlib import Path
@@ -63,10 +63,6 @@ def test_days_of_logs(run):
     assert error["x"][1] < 0.01
 
 
-def test_a_plant_that_changes(run):
-    assert run("changing_plant")[-1] == ["x1", "x2", "x3", "x2 x3"]
-
-
 def test_csv_to_controller(run, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "examples")  # as if the script had been started
     runs, written = run("csv_to_controller", samples=1500, steps=120)
@@ -79,3 +75,59 @@ def test_every_example_is_on_a_page():
     scripts = [path.name for path in (ROOT / "examples").glob("*.py") if path.name != "closed_loop_figure.py"]
     assert len(scripts) > 8
     assert [name for name in scripts if f"examples/{name}" not in pages] == []
+
+
+def test_what_is_kept_follows_the_plant(capsys, tmp_path):
+    example = runpy.run_path(str(ROOT / "examples" / "changing_plant.py"))
+    history = example["main"](figure=tmp_path / "terms.png")
+    change = example["CHANGE"]
+    assert (tmp_path / "terms.png").stat().st_size > 10_000
+    assert "kept x1, x2, x3, 1, x2^2" in capsys.readouterr().out
+    assert all(kept == ["x1", "x2", "x3", "1", "x2^2"] for kept in history[:change])
+    assert history[-1] == ["x1", "x2", "x3", "x2 x3"]
+
+
+def test_without_forgetting_the_old_plant_stays():
+    history = runpy.run_path(str(ROOT / "examples" / "changing_plant.py"))["main"](1.0)
+    assert "x2^2" in history[-1]
+
+
+def test_the_search_runs_through_the_pipeline(capsys):
+    search = runpy.run_path(str(ROOT / "examples" / "scikit_learn.py"))["main"](samples=240)
+    assert search.best_params_ == {"koopmansieve__dictionary__monomials__degree": 3}
+    printed = capsys.readouterr().out
+    assert "degree 2: NMSE" in printed
+    assert "ten steps ahead" in printed
+
+
+SHORT = {
+    "vehicle": {"steps": 90, "samples": 1500},
+    "tanks": {"steps": 200, "samples": 1200, "degree": 3},
+    "reactor": {"steps": 120, "samples": 1500},
+}
+
+
+def test_a_model_that_is_kept_current_controls_better(tmp_path):
+    figure = tmp_path / "current.png"
+    runs = runpy.run_path(str(ROOT / "examples" / "keep_current.py"))["main"](steps=400, samples=800, figure=figure)
+    (*_, fixed, _), (*_, current, predictor) = runs.values()
+    assert current < 0.9 * fixed
+    gains = dict(zip(predictor.model.dictionary.regressors, predictor.model.coef[:, 0], strict=True))
+    assert gains["volt^2"] == pytest.approx(0.075, rel=0.1)
+    assert figure.stat().st_size > 20_000
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_lifting_pays(name, capsys, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "examples")  # as if the script had been started
+    figure = tmp_path / f"{name}.png"
+    example = runpy.run_path(str(ROOT / "examples" / f"control_{name}.py"))
+    runs = example["main"](**SHORT[name], figure=figure)
+    assert runs["linear"].tracking_error > 1.5 * runs["sifted"].tracking_error
+    printed = capsys.readouterr().out
+    assert printed.startswith("kept: ")
+    assert f"{runs['sifted'].tracking_error:.4f}" in printed
+    low, high = runs["sifted"].task.input_limits
+    assert (runs["sifted"].inputs >= low).all()
+    assert (runs["sifted"].inputs <= high).all()
+    assert figure.stat().st_size > 20_000
