@@ -139,6 +139,8 @@ class LinearComparison(Shown):
         if self.same:
             return "The plain linear model was taken: nothing beat it on the validation data."
         low, high = self.interval
+        if not np.isfinite(high):
+            return f"The {self.on} data are too few to tell its errors from those of the best plain linear model."
         told = "is less than" if self.better else "is larger than" if self.worse else "cannot be told from"
         return (
             f"On {self.on} data its NMSE {told} that of the best plain linear model: {low:.2g} to {high:.2g} times, "

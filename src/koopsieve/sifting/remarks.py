@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 MUCH_WORSE = 10.0  # times the error on the validation data that an error on test data is worth a word
 MIN_SAMPLES_PER_STEP = 10  # of the longest horizon; with fewer, little is known of errors there
+MIN_SAMPLES = 100  # with fewer, little is known of any error
 
 
 def cautions(result: SieveResult) -> tuple[str, ...]:
@@ -54,8 +55,9 @@ def _doubts(result: SieveResult) -> Iterator[str]:
     if not result.errors.mean[-1] < 1:
         yield f"At {steps(result.horizons[-1])} it predicts worse than the mean of the outputs would."
     learned = result.samples["learn"] + result.samples["validation"]
-    if 0 < learned < MIN_SAMPLES_PER_STEP * result.horizons[-1]:
+    if 0 < learned < max(MIN_SAMPLES_PER_STEP * result.horizons[-1], MIN_SAMPLES):
+        instead = ", or ask for shorter horizons" if learned >= MIN_SAMPLES else ""
         yield (
-            f"{learned} samples are few for predictions {result.horizons[-1]} steps ahead: what is said here of "
-            "accuracy is uncertain. Give more data, or ask for shorter horizons."
+            f"{learned} samples are few for predictions {steps(result.horizons[-1])} ahead: what is said here of "
+            f"accuracy is uncertain. Give more data{instead}."
         )

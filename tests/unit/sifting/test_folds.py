@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from koopsieve import Constant, Embedding, Monomials, States, Trajectories, embed_delays, sift
-from koopsieve.evaluate import simulation_errors, stays_in_range
+from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range
 from koopsieve.forms import LinearModel, PlainLinearForm, Task
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
 from koopsieve.sifting.folds import judged_again
+from koopsieve.sifting.judge import LinearComparison
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.search import _chosen, learned_again, search_all
@@ -193,3 +194,13 @@ def test_a_point_that_runs_away_is_not_chosen(monkeypatch):
     marked, other = _chosen(found, parts, None)
     assert other != usual
     assert [point.bounded for point in marked.points].count(False) == 1
+
+
+def test_a_handful_of_samples_is_said_to_be_few():
+    found = sift(linear_plant(30), States() + Constant(), form="linear", horizons=[1])
+    assert "30 samples are few for predictions 1 step ahead" in found.describe()
+
+
+def test_one_block_gives_no_interval():
+    alone = WindowErrors((1,), np.array([0.5]), np.array([np.nan]), np.array([[0.5]]))
+    assert "too few to tell" in LinearComparison("validation", alone, alone).describe()
