@@ -235,8 +235,9 @@ def trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
     kept = [(e, first, len(x) - last) for e, x in enumerate(data.states) if len(x) - last - first > 1]
     if not kept:
         longest = max(map(len, data.states))
+        delays = f" for {deepest.lost} delays" if deepest.lost else ""
         raise KoopsieveError(
-            f"The data to choose on are too short for {deepest.lost} delays: their longest episode has {longest} "
-            f"samples. Expected at least {first + last + 2}. Give more data, or try fewer delays."
+            f"The data to choose on are too short{delays}: their longest episode has {longest} samples. Expected at "
+            f"least {first + last + 2}. Give more data{', or try fewer delays' if delays else ''}."
         )
     return data.stretches(kept)

@@ -53,7 +53,8 @@ class Support(Shown):
         whole = self.whitening.ndim == 2 and len(self.whitening) == len(self.regressors)
         if not whole or self.region.ndim != 2 or len(self.region) != 2 or len(self.reach) != 2:
             raise KoopsieveError("The support does not fit together: its arrays belong to other regressors.")
-        if not np.isfinite(self.whitening).all() or not (self.region[0] <= self.region[1]).all():
+        in_order = all((low <= high).all() for low, high in (self.region, self.reach))  # predictions may have no limit
+        if not (in_order and np.isfinite(self.whitening).all() and np.isfinite(self.region).all()):
             raise KoopsieveError("The support of the data must be finite, with bounds in order.")
 
     def leverage(self, dictionary: Dictionary, states: FloatArray, acting: FloatArray) -> FloatArray:

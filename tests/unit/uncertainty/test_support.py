@@ -10,6 +10,7 @@ import pytest
 from koopsieve import (
     Constant,
     Embedding,
+    KoopsieveError,
     LeastSquares,
     LinearModel,
     Monomials,
@@ -19,7 +20,7 @@ from koopsieve import (
     compress,
 )
 from koopsieve.data import embedded
-from koopsieve.uncertainty import coverage
+from koopsieve.uncertainty import Support, coverage
 from koopsieve.uncertainty.support import HELD_OUT_MARGIN, support_of
 
 NEXT_DOOR = Path(__file__).parents[3] / ".." / "shared" / "data"
@@ -124,3 +125,15 @@ def test_the_end_of_silverbox_arrow_lies_outside_and_its_beginning_does_not():
     history = np.stack([arrow.states[0][k - 2 : k + 1] for k in beyond])
     inputs = np.stack([arrow.inputs[0][k - 2 : k + 2] for k in beyond])
     assert model.predict(history, inputs, 1, level=0.9).outside.all()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("part", ["whitening", "region", "reach"])
+def test_bounds_that_are_no_numbers_are_refused(part, number):
+    arrays = {"whitening": np.ones((1, 1)), "region": np.array([[0.0], [1.0]]), "reach": np.array([[0.0], [1.0]])}
+    arrays[part][-1, 0] = number
+    if (part, number) == ("reach", np.inf):  # predictions that diverged set no limit
+        Support(("y",), limit=1.0, **arrays)
+        return
+    with pytest.raises(KoopsieveError, match=r"The support of the data must be finite, with bounds in order"):
+        Support(("y",), limit=1.0, **arrays)

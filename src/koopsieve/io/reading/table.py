@@ -213,6 +213,7 @@ def reading_in_words(path: AnyPath) -> Iterator[None]:
             "(Stream.from_parquet; on the command line --stream yes)."
         ) from error
     except Exception as error:  # anything from EOFError to zlib.error on a damaged file
+        said = str(error).rstrip(". ") or type(error).__name__
         raise KoopsieveError(
-            f"{path} could not be read as {Path(path).suffix}: {error or type(error).__name__}. Check that it is whole."
+            f"{path} could not be read as {Path(path).suffix}: {said}. Check that it is whole."
         ) from error
