@@ -2,6 +2,7 @@
 
 import pytest
 
+from koopsieve import sift
 from koopsieve.systems.control_tasks import reactor_task, vehicle_task
 
 SEEDS = 5  # as in the docs
@@ -20,3 +21,19 @@ def test_sifted_models_control_nearly_as_well_as_the_plants_own_equations(task):
     plain = measure("linear", task, lambda: controller(task, result.baselines["linear"].model), 0, SEEDS)
     assert lifted.error < 1.1 * limit.error
     assert plain.error > 1.5 * lifted.error
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::koopsieve.KoopsieveWarning")
+def test_a_levitated_ball_stays_up_with_the_default_model_and_controller():
+    from benchmarks.controller import controller, measure, measured
+    from benchmarks.systems.control_plants import levitation_task
+
+    task = levitation_task()
+    result = sift(measured(task, 4000, seed=1))
+    assert result.unstable
+    assert result.model.signals.embedding.inputs_at == "k"
+    held = measure("sifted", task, lambda: controller(task, result.model), 0, SEEDS)
+    plain = measure("linear", task, lambda: controller(task, result.baselines["linear"].model), 0, SEEDS)
+    assert max(run.states[:, 0].max() for run in held.runs) < 15.0  # mm; the floor is at 20
+    assert held.mean("cost") < 1.05 * plain.mean("cost")

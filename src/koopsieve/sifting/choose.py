@@ -28,6 +28,7 @@ PRICE_OF_RANGE = math.log(1.5)  # of the score that staying in range may cost
 UNBOUNDED = math.log(100.0)  # what it costs to leave the range with the inputs of the data: taken if all do
 UNRELATED = 2.0  # error, relative to the variance, of a prediction that is right but for its timing
 MAX_ERROR = 10.0  # beyond it a candidate is useless, however large the error
+FAR_BETTER = 2.0  # times less squared error one step ahead: what tells an unstable plant from a bad model
 WEIGHT_OF_ONE_STEP = 0.25  # one step ahead tells little of what a model is used for
 WEIGHT_OF_RUNS = 3.0  # free runs hold all horizons
 _ONE_SIGMA = ndtr(1.0)  # what lies below the mean and one standard error
@@ -76,10 +77,15 @@ class Evidence:
         errors, runs = np.stack([point.errors.blocks for point in points]), np.stack([point.runs for point in points])
         weights = horizon_weights(points[0].errors.horizons)
         if short:
-            yes, count = [True] * len(points), (errors.shape[1] + 1) // 2
-            return cls(errors[:, :count], errors[:, count - 1], sizes, yes, yes)
+            return cls.at_short_horizons(errors, sizes)
         stays = [point.in_range for point in points], [point.bounded for point in points]
         return cls(errors, runs, sizes, *stays, weights, each_horizon=complexity is None)
+
+    @classmethod
+    def at_short_horizons(cls, errors: FloatArray, complexity: Complexity) -> Evidence:
+        """Return the evidence of the shorter horizons alone."""
+        yes, count = [True] * len(errors), (errors.shape[1] + 1) // 2
+        return cls(errors[:, :count], errors[:, count - 1], complexity, yes, yes)
 
     @property
     def tests(self) -> list[FloatArray]:

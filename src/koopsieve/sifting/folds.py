@@ -13,14 +13,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from koopsieve._types import FloatArray
+from koopsieve._types import BoolArray, FloatArray
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
 from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
-from koopsieve.sifting.choose import Evidence, scores
+from koopsieve.sifting.choose import FAR_BETTER, MAX_ERROR, Evidence, scores
 from koopsieve.sifting.parts import Parts
 
 HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which there is no second look
+NEAR_AT_SHORT = math.log(3.0)  # above the best at the shorter horizons, where the plant seems to be unstable
 ALWAYS_JUDGED = 2  # points of a path that is so short are all fitted again, unless another search is far better
 
 
@@ -35,7 +36,7 @@ def judged_again(found: Candidates, parts: Parts, least: float = np.inf) -> Cand
         return found
     score = _scores(found)
     most = max(score.min(), min(score.min(), least) + HOPELESS) if _compared(found, least) else np.inf
-    promising = np.flatnonzero(score <= most).tolist()
+    promising = np.flatnonzero((score <= most) | _far_better_at_short_horizons(found)).tolist()
     models = [found.refitted(promising, fold.learn) for fold in parts.folds]
     judged = {i: _judged(found.points[i], [of_fold[k] for of_fold in models], parts) for k, i in enumerate(promising)}
     like = judged[promising[0]]
@@ -59,6 +60,16 @@ def _simulated(found: Candidates, parts: Parts, least: float = np.inf) -> tuple[
         points[i] = replace(points[i], bounded=bounded(points[i].model, found.task, parts))
         least = min(least, float(_scores(replace(found, points=(points[i],)))[0]))
     return tuple(points)
+
+
+def _far_better_at_short_horizons(found: Candidates) -> BoolArray:
+    """Tell which points run away, but are far better than all others at the shorter horizons: of an unstable plant."""
+    short = scores(Evidence.of(found.points, short=True))
+    away = np.array([not np.mean(point.runs) <= MAX_ERROR for point in found.points])
+    best, other = short[away].min(initial=np.inf), short[~away].min(initial=np.inf)
+    if not best + math.log(FAR_BETTER) < other:
+        return np.zeros(len(short), dtype=bool)
+    return away & (short <= best + NEAR_AT_SHORT)
 
 
 def _compared(found: Candidates, least: float) -> bool:

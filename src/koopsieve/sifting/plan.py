@@ -16,7 +16,7 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.forms import Form, PlainLinearForm
-from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores
+from koopsieve.sifting.choose import FAR_BETTER, Complexity, Evidence, choose, horizon_weights, scores
 from koopsieve.sifting.families import Family, families
 from koopsieve.sifting.parts import Parts, deepest_of
 from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary
@@ -104,6 +104,12 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     fast = PreliminarySearch.on_sample(parts, deepest, settings.seed)
     plain = [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
     line = plain[_simplest(plain)].embedding
+    unstable = _seems_unstable(plain)
+    if unstable:
+        # Under feedback an input follows from the output that was sampled with it.
+        grid = tuple(one for one in grid if not one.ahead) or grid
+        causal = [one for one in plain if one.embedding in grid]
+        line = causal[_simplest(causal, short=True)].embedding
     offered = [dictionary] if isinstance(dictionary, Block) else families(parts.learn.n_samples)
     linear = tuple(form for form in forms if form.linear_in_delays)
     if linear == forms:
@@ -113,7 +119,7 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     same = [one for one in grid if one.inputs_at == line.inputs_at and one.state_delays in near]
     pairs = [(embedding, one) for embedding in same for one in offered]
     tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals, deadline))
-    best = [one.pair for one in _best_of_each(tried)] or [(line, offered[0])]
+    best = [one.pair for one in _best_of_each(tried, unstable)] or [(line, offered[0])]
     lifted = [form for form in forms if form not in linear]
     jobs = _jobs(lifted, *best[0], signals)
     if parts.cuts:
@@ -149,17 +155,24 @@ def _tried(
             yield _Tried((embedding, offered), summary)
 
 
-def _best_of_each(tried: Sequence[_Tried]) -> list[_Tried]:
+def _seems_unstable(plain: Sequence[SearchSummary]) -> bool:
+    """Tell whether plain linear models with a pole outside the circle predict the next sample far better than the best."""
+    taken = plain[_simplest(plain)].errors
+    away = [one.errors.error[0] for one in plain if one.unstable]
+    return bool(away) and taken.horizons[0] == 1 and min(away) * FAR_BETTER < taken.error[0]
+
+
+def _best_of_each(tried: Sequence[_Tried], short: bool) -> list[_Tried]:
     """Return the best search, then that of the other dictionaries, and so on; not those that are far worse.
 
     Simplicity does not count here: a rough search says little, and the full one takes no more terms than it needs.
     """
     if not tried:
         return []
-    score = scores(_evidence([one.summary for one in tried], [0] * len(tried)))
+    score = scores(_evidence([one.summary for one in tried], [0] * len(tried), short))
     found, rest = [], [one for one, own in zip(tried, score, strict=True) if own <= score.min() + OUT_OF_REACH]
     while rest:
-        best = rest[_simplest([one.summary for one in rest], [0] * len(rest))]
+        best = rest[_simplest([one.summary for one in rest], [0] * len(rest), short)]
         found.append(best)
         rest = [one for one in rest if one.pair[1] != best.pair[1]]
     return found
@@ -224,15 +237,17 @@ def _usual_length(episodes: Sequence[FloatArray]) -> int:
     return int(lengths[np.searchsorted(np.cumsum(lengths), 0.1 * lengths.sum())])
 
 
-def _simplest(tried: Sequence[SearchSummary], complexity: Complexity | None = None) -> int:
+def _simplest(tried: Sequence[SearchSummary], complexity: Complexity | None = None, short: bool = False) -> int:
     """Return which of the preliminary searches is the simplest that is as good as the best.
 
     By default they are the simpler the fewer terms are kept; of two timings the usual one is simpler.
     """
-    return choose(_evidence(tried, complexity or [(one.kept, one.embedding.ahead) for one in tried]))
+    return choose(_evidence(tried, complexity or [(one.kept, one.embedding.ahead) for one in tried], short))
 
 
-def _evidence(tried: Sequence[SearchSummary], complexity: Complexity) -> Evidence:
+def _evidence(tried: Sequence[SearchSummary], complexity: Complexity, short: bool = False) -> Evidence:
     errors, runs = np.stack([one.errors.blocks for one in tried]), np.stack([one.runs for one in tried])
+    if short:
+        return Evidence.at_short_horizons(errors, complexity)
     weights, bounded = horizon_weights(tried[0].errors.horizons), [one.bounded for one in tried]
     return Evidence(errors, runs, complexity, [True] * len(tried), bounded, weights)

@@ -25,6 +25,7 @@ from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.parts import Parts
 
 PRELIMINARY, FULL = "preliminary", "full"
+CLEARLY_UNSTABLE = 1.05  # absolute value of a pole; noise moves those of an integrator less
 MAX_CANDIDATES = 400  # of a dictionary that is tried with several delays
 LEARN_ROWS, WINDOW_ROWS, FIT_ROWS = 20_000, 4_000, 8_000  # to learn from, to compare on, and to simulate
 
@@ -50,6 +51,8 @@ class SearchSummary(Shown):
     seconds : float
     bounded : bool
         Whether long free runs stay bounded.
+    unstable : bool
+        Whether it is a linear model with a pole well outside the unit circle.
     """
 
     stage: str
@@ -62,6 +65,7 @@ class SearchSummary(Shown):
     runs: FloatArray
     seconds: float
     bounded: bool = True
+    unstable: bool = False
 
     @property
     def run(self) -> float:
@@ -106,8 +110,11 @@ class PreliminarySearch:
         errors, runs = fold_errors([*of_folds, model], parts)
         task = Task(parts.learn, parts.validation, parts.windows, model.dictionary, parts.horizons)
         bounded, size = task.stays_bounded(model), len(model.dictionary.regressors)
+        unstable = model.spectral_radius > CLEARLY_UNSTABLE
         seconds, recipe = time.perf_counter() - begun, repr(States() + Constant())
-        return SearchSummary(PRELIMINARY, model.form, embedding, recipe, size, size, errors, runs, seconds, bounded)
+        return SearchSummary(
+            PRELIMINARY, model.form, embedding, recipe, size, size, errors, runs, seconds, bounded, unstable
+        )
 
     def reprojected(self, embedding: Embedding, recipe: Block) -> SearchSummary | None:
         """Fit a few sets of a dictionary in the reprojected form; None if it is too large for that."""

@@ -14,22 +14,22 @@ from functools import cached_property
 import numpy as np
 
 from koopsieve._types import KoopsieveError
+from koopsieve.data import Trajectories
 from koopsieve.dictionary import Block
 from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution.progress import part
-from koopsieve.forms import FORMS, Candidates, Form, Outcome, PlainLinearForm, Task
+from koopsieve.forms import FORMS, Candidates, Form, Model, Outcome, PlainLinearForm, Task
 from koopsieve.forms.path import SievePath
-from koopsieve.sifting.choose import Evidence, choose, chosen_point, horizon_weights, scores
+from koopsieve.sifting.choose import FAR_BETTER, Evidence, choose, chosen_point, horizon_weights, scores
 from koopsieve.sifting.folds import best_score, bounded, judged_again
+from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import SearchJob, SearchPlan
-from koopsieve.sifting.preliminary import FULL, SearchSummary
+from koopsieve.sifting.preliminary import CLEARLY_UNSTABLE, FULL, SearchSummary
 from koopsieve.sifting.settings import SiftSettings
 
 SHARE_OF_SEARCHES = 0.65  # of the time of a default job, about
 SHARE_OF_JUDGING = 0.4  # of the time of the searches: folds and long runs
-CLEARLY_UNSTABLE = 1.05  # absolute value of a pole; noise moves those of an integrator less
-FAR_BETTER = 2.0  # times less squared error one step ahead
 MAX_LOSS = 0.02  # of the score that learning from all data may cost
 NOT_LEARNED_AGAIN = (
     "The model is the one that was judged: fitted to all data it predicts them worse than fitted to the learning part."
@@ -66,6 +66,22 @@ class SearchResult:
         return replace(self, chosen=choose(Evidence.of(self.found.points, short=True)))
 
     @property
+    def causal(self) -> bool:
+        """Whether no input acts that is sampled together with the output it acts on.
+
+        Under feedback such an input follows from that output, and seems to predict it.
+        """
+        return not self.parts.learn.signals.embedding.ahead
+
+    def plain_fit(self) -> tuple[Model, float] | None:
+        """Return a plain linear model with these delays, and its error one step ahead; None for streams."""
+        parts = self.parts
+        if not isinstance(parts.learn, Trajectories) or not isinstance(parts.validation, Trajectories):
+            return None
+        model = linear_baseline(parts.learn, parts.validation, None, merge=False)[0]
+        return model, float(window_errors(model, parts.windows, (1,)).error[0])
+
+    @property
     def plain(self) -> bool:
         """Whether it is the plain linear model."""
         return isinstance(self.found.form, PlainLinearForm)
@@ -93,9 +109,12 @@ class SearchResults:
     @cached_property
     def best(self) -> SearchResult:
         """The simplest that is as good as the best; on an unstable plant, at the shorter horizons."""
+        return self._best_of(self.every)
+
+    def _best_of(self, some: Sequence[SearchResult]) -> SearchResult:
         if not self.unstable:
-            return simplest(self.every)
-        again = [one.at_short_horizons() for one in self.every]
+            return simplest(some)
+        again = [one.at_short_horizons() for one in [one for one in some if one.causal] or some]
         points, complexity = [one.path.choice for one in again], [one.complexity for one in again]
         return again[choose(Evidence.of(points, complexity, short=True))]
 
@@ -108,14 +127,17 @@ class SearchResults:
         """
         taken = simplest(self.every).path
         points = [point for one in self.every if one.plain for point in one.found.points]
-        first = [point.errors.error[0] for point in points if point.model.spectral_radius > CLEARLY_UNSTABLE]
+        fits = [(point.model, float(point.errors.error[0])) for point in points]
+        if not fits and taken.horizons[0] == 1:
+            fits = [fit for one in self.every if (fit := one.plain_fit()) is not None]
+        first = [error for model, error in fits if model.spectral_radius > CLEARLY_UNSTABLE]
         return bool(first) and taken.horizons[0] == 1 and min(first) * FAR_BETTER < taken.choice.errors.error[0]
 
     @property
     def linear(self) -> SearchResult | None:
         """The best plain linear model; None where it was no candidate."""
         plain = [one for one in self.every if one.plain]
-        return self.best if self.best.plain else simplest(plain) if plain else None
+        return self.best if self.best.plain else self._best_of(plain) if plain else None
 
     @property
     def paths(self) -> dict[str, SievePath]:

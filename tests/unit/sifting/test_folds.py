@@ -129,16 +129,30 @@ def test_a_model_that_cannot_be_simulated_is_marked():
     assert "leaves the range" in replace(best.path, points=(judged,), chosen=0).describe()
 
 
-def test_an_unstable_plant_logged_under_feedback_is_not_called_stable():
+def unstable_plant():
+    """y[k+1] = 1.2·y[k] + u[k], held by a feedback of the newest output."""
     rng = np.random.default_rng(0)
     y, u = np.zeros((1500, 1)), rng.normal(size=(1500, 1))
     for k in range(1499):
         u[k] -= 0.9 * y[k]
         y[k + 1] = 1.2 * y[k] + u[k] + 0.1 * rng.normal()
-    found = sift(Trajectories.from_arrays(y, u, dt=0.1), delays=Embedding(), horizons=[1, 10, 50])
+    u[-1] -= 0.9 * y[-1]
+    return Trajectories.from_arrays(y, u, dt=0.1)
+
+
+def test_an_unstable_plant_logged_under_feedback_is_not_called_stable():
+    found = sift(unstable_plant(), delays=Embedding(), horizons=[1, 10, 50])
     slope = found.model.linearise([[0.0]], [[0.0]]).A
     assert slope.ravel()[0] == pytest.approx(1.2, abs=0.05)
     assert found.unstable == ("logged under feedback" in found.describe())
+
+
+def test_with_a_dictionary_of_the_users_own_it_is_not_called_stable_either():
+    """The plain linear model is no candidate then."""
+    recipe = States() + Constant() + Monomials(2)
+    found = sift(unstable_plant(), recipe, form="bilinear", delays=Embedding(), horizons=[1, 10, 50])
+    slope = found.model.linearise([[0.0]], [[0.0]]).A
+    assert slope.ravel()[0] == pytest.approx(1.2, abs=0.05)
 
 
 def test_few_samples_and_errors_above_the_mean_are_said():
