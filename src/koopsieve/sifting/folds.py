@@ -69,7 +69,8 @@ def _far_better_at_short_horizons(found: Candidates) -> BoolArray:
     best, other = short[away].min(initial=np.inf), short[~away].min(initial=np.inf)
     if not best + math.log(FAR_BETTER) < other:
         return np.zeros(len(short), dtype=bool)
-    return away & (short <= best + NEAR_AT_SHORT)
+    near: BoolArray = away & (short <= best + NEAR_AT_SHORT)
+    return near
 
 
 def _compared(found: Candidates, least: float) -> bool:

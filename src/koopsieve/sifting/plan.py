@@ -156,7 +156,7 @@ def _tried(
 
 
 def _seems_unstable(plain: Sequence[SearchSummary]) -> bool:
-    """Tell whether plain linear models with a pole outside the circle predict the next sample far better than the best."""
+    """Tell whether plain linear models with a pole outside the circle predict the next sample far better."""
     taken = plain[_simplest(plain)].errors
     away = [one.errors.error[0] for one in plain if one.unstable]
     return bool(away) and taken.horizons[0] == 1 and min(away) * FAR_BETTER < taken.error[0]
