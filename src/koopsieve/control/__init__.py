@@ -9,7 +9,7 @@ from koopsieve.control.controller import ControlLaw, Controller, ControlState
 from koopsieve.control.innovations import Innovations
 from koopsieve.control.kalman import Belief, KalmanFilter
 from koopsieve.control.limits import Limits, Weights
-from koopsieve.control.planner import Plan, PlanStatus
+from koopsieve.control.plan import Plan, PlanStatus
 from koopsieve.control.predictor import Predictor
 from koopsieve.control.programme import QuadraticProgramme
 from koopsieve.uncertainty.noise import Noise, noise_of

@@ -15,7 +15,8 @@ from koopsieve.control.control_problem import ControlProblem
 from koopsieve.control.innovations import Innovations
 from koopsieve.control.kalman import KalmanFilter
 from koopsieve.control.limits import Limits, in_range, of_kind, per_signal, rows_of
-from koopsieve.control.planner import Plan, Planner, Request
+from koopsieve.control.plan import Plan
+from koopsieve.control.planner import Planner, Request
 from koopsieve.control.programme import Cost
 from koopsieve.control.state_estimate import Estimator, Filtered, FromHistory, Situation
 from koopsieve.forms import Model

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.control.control_problem import ControlProblem
+from koopsieve.control.plan import Plan, PlanStatus
 from koopsieve.control.prediction import AffinePrediction, PathPrediction, simulated
 from koopsieve.control.programme import Cost
 from koopsieve.control.solver import Solver
@@ -27,15 +27,6 @@ MAX_DISAGREEMENT = 0.1  # between a programme's cost and the model's, as a share
 SETTLED_CHANGE = 3e-3  # a share of the cost; less is no progress
 MIN_FIRST_ITERATIONS = 10  # at the first step, which has no plan to start from
 ROUNDING = 1e-12  # of the cost of all outputs at zero: less is rounding
-
-
-class PlanStatus(Enum):
-    """How the search for a plan ended; the value is a sentence that also says what to do."""
-
-    SETTLED = "The cost has settled."
-    ITERATIONS = "The cost had not settled after `iterations`; the plan can be used. Raise iterations."
-    TIME = "The time limit was reached before the cost settled; the plan can be used. Raise time_limit."
-    SOLVER = "The solver found no better plan, so the last one goes on. Check the limits and the model."
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,51 +70,6 @@ class Tried:
         """Tell whether outputs come no nearer to the reference: a plan may be stuck where an input has no slope."""
         half = len(self.cost_of_steps) // 2
         return half > 0 and float(self.cost_of_steps[-half:].sum()) >= 0.9 * float(self.cost_of_steps[:half].sum()) > 0
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """What a controller intends: `controller.plan` after a step.
-
-    Parameters
-    ----------
-    inputs : array, shape (horizon, moved inputs)
-        From now on; the first row is what the step returned.
-    outputs : array, shape (horizon, n_outputs)
-        Predicted, from the next measurement on.
-    cost : float
-        Of the plan, as the model predicts it: half the weighted squares, and the price of exceeded limits.
-    iterations : int
-        Number of quadratic programmes that were solved.
-    status : PlanStatus
-    acting : array, shape (horizon, l)
-        All inputs of the model, measured ones included.
-    path : array, shape (horizon + 1, size), optional
-        What the model carries at every step; none in the linear form.
-    """
-
-    inputs: FloatArray
-    outputs: FloatArray
-    cost: float
-    iterations: int
-    status: PlanStatus
-    acting: FloatArray
-    path: FloatArray | None
-    problem: ControlProblem
-    now: Situation
-
-    @cached_property
-    def outside(self) -> BoolArray | None:
-        """Which predictions rest on something beyond the data that the model was learned from, shape (horizon,).
-
-        None if the model does not know its data; models that `sift` returns do.
-        """
-        model = self.problem.model
-        support = None if model.calibration is None else model.calibration.support
-        if support is None:
-            return None
-        found = support.outside(model.dictionary, self.now.line[None], self.acting[None], self.outputs[None])
-        return np.asarray(found[0], dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
