@@ -17,7 +17,7 @@ from koopsieve._types import BoolArray, FloatArray
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
 from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
-from koopsieve.sifting.choose import FAR_BETTER, MAX_ERROR, Evidence, scores
+from koopsieve.sifting.choose import FAR_BETTER, UNRELATED, Evidence, scores
 from koopsieve.sifting.parts import Parts
 
 HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which there is no second look
@@ -65,7 +65,7 @@ def _simulated(found: Candidates, parts: Parts, least: float = np.inf) -> tuple[
 def _far_better_at_short_horizons(found: Candidates) -> BoolArray:
     """Tell which points run away, but are far better than all others at the shorter horizons: of an unstable plant."""
     short = scores(Evidence.of(found.points, short=True))
-    away = np.array([not np.mean(point.runs) <= MAX_ERROR for point in found.points])
+    away = np.array([not np.mean(point.runs) <= UNRELATED for point in found.points])
     best, other = short[away].min(initial=np.inf), short[~away].min(initial=np.inf)
     if not best + math.log(FAR_BETTER) < other:
         return np.zeros(len(short), dtype=bool)
