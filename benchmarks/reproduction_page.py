@@ -1,8 +1,9 @@
 """docs/reproduction.md from the files of two reproductions, default and as published: every number is one of theirs.
 
-    koopsieve reproduce all --out default --runs 5
-    koopsieve reproduce all --out published --runs 5 --as-published
-    PYTHONPATH=src:. python -m benchmarks.reproduction_page default published
+    koopsieve reproduce all --out default
+    koopsieve reproduce all --out published --as-published
+    python -m benchmarks.sensitivity sensitivity --levels 20
+    PYTHONPATH=src:. python -m benchmarks.reproduction_page default published sensitivity
 
 The second step also keeps the numbers in docs/reproduction.json, from which a test makes the page again.
 """
@@ -37,14 +38,15 @@ DIGITS = 6  # enough that rounding again to three digits changes nothing
 LEVELS = (10.0, 20.0, 40.0)  # of noise, shown in tables of errors
 
 
-def collect(folders):
-    """Return what the page needs of the summaries, rounded to six digits."""
+def collect(folders, sensitivity):
+    """Return what the page needs of the summaries and of the tables of sensitivity, rounded to six digits."""
     found = {kind: {} for kind in KINDS}
     for kind, folder in zip(KINDS, folders, strict=True):
         for system in SYSTEMS:
             summary = json.loads((Path(folder) / system / "summary.json").read_text())
             found[kind][system] = {key: value for key, value in summary.items() if "ci95" not in key}
-    return _rounded({"version": __version__, **found})
+    tables = [] if sensitivity is None else json.loads((Path(sensitivity) / "tables.json").read_text())
+    return _rounded({"version": __version__, **found, "sensitivity": tables})
 
 
 def _rounded(value):
@@ -107,6 +109,13 @@ def sizes(default, published):
 def unsettled(summary):
     found = sorted({shown(count) for count in summary["unsettled_targets"]}, key=float)
     return f"{' to '.join(found[:: len(found) - 1] if len(found) > 1 else found)} of {summary['full_size']}"
+
+
+def change(summary, method):
+    """Return the median one-step test errors of the reduced model over those of the full one, for every level."""
+    errors = summary["one_step_median"]
+    both_sizes = zip(errors["reduced"][method]["test"], errors["full"][method]["test"], strict=True)
+    return [reduced / full for reduced, full in both_sizes]
 
 
 def one_step(summary):
@@ -198,14 +207,21 @@ def readings(summary):
     return table(("reading", *(f"p_d = {d}" for d in dampings)), rows)
 
 
+def sensitivity(entry):
+    rows = [
+        (name, *(value if isinstance(value, str) else shown(value) for value in row)) for name, *row in entry["rows"]
+    ]
+    return table(entry["header"], rows)
+
+
 def page(numbers):
     """Return the page as Markdown."""
     environment = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
     environment.filters["shown"] = shown
-    makers = (sizes, unsettled, one_step, horizons, conditioning)
-    makers += (circuit_one_step, circuit_horizons, circuit_conditioning, readings)
+    makers = (sizes, unsettled, change, one_step, horizons, conditioning)
+    makers += (circuit_one_step, circuit_horizons, circuit_conditioning, readings, sensitivity)
     return environment.get_template(TEMPLATE).render(
         numbers=numbers,
         MARK=MARK,
@@ -216,8 +232,8 @@ def page(numbers):
     )
 
 
-def main(default, published):
-    numbers = collect((default, published))
+def main(default, published, sensitivity=None):
+    numbers = collect((default, published), sensitivity)
     NUMBERS.write_text(json.dumps(plain(numbers), indent=1, ensure_ascii=False) + "\n")
     PAGE.write_text(page(json.loads(NUMBERS.read_text())))
     for system, names in FIGURES.items():

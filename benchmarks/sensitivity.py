@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from koopsieve._json import write_json
 from koopsieve.execution import Progress
 from koopsieve.execution.progress import bar
 from koopsieve.identify import SpikeSlabPrior
@@ -32,6 +33,8 @@ from koopsieve.reproduction.study_settings import (
 from koopsieve.reproduction.study_summary import summarise_circuit, summarise_noise_study
 from koopsieve.reproduction.study_tables import source_in_title
 from koopsieve.reproduction.table import FULL, REDUCED, StudyTable, write_tables
+
+SYSTEMS = ("lorenz", "usv", "wiener-hammerstein")
 
 
 def noise_variants(system: str) -> dict[str, NoiseStudy]:
@@ -97,11 +100,20 @@ def main(
     out: Annotated[Path, typer.Argument(help="Folder for the tables and single runs.")],
     data: Annotated[Path | None, typer.Option(help="Folder with the records.", envvar="KOOPSIEVE_DATA")] = None,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
+    systems: Annotated[str, typer.Option(help="Which, with commas between them.")] = ",".join(SYSTEMS),
+    levels: Annotated[str, typer.Option(help="Levels of noise in dB, 20 among them.")] = "10,20,40",
 ) -> None:
-    """Run every variant of every system and write one table per system."""
-    tables = [noise_table(system, noise_variants(system), out / system, workers, bar) for system in ("lorenz", "usv")]
-    tables.append(circuit_table(circuit_variants(), out / "wiener-hammerstein", data, workers, bar))
+    """Run every variant of every system and write one table per system, and all of them as tables.json."""
+    tables = []
+    for system in systems.split(","):
+        if system == SYSTEMS[-1]:
+            tables.append(circuit_table(circuit_variants(), out / system, data, workers, bar))
+        else:
+            at = tuple(float(level) for level in levels.split(","))
+            variants = {name: replace(study, snr_db=at) for name, study in noise_variants(system).items()}
+            tables.append(noise_table(system, variants, out / system, workers, bar))
     write_tables(tables, out)
+    write_json(out / "tables.json", [asdict(table) for table in tables])
 
 
 def noise_table(
