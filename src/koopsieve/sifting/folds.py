@@ -75,7 +75,7 @@ def _far_better_at_short_horizons(found: Candidates) -> BoolArray:
 
 def _compared(found: Candidates, least: float) -> bool:
     """Tell whether points may be hopeless: not in a path of a few where no other search gave a score."""
-    return len(found.points) > ALWAYS_JUDGED or math.isfinite(least)
+    return len(found.points) > ALWAYS_JUDGED or least < math.inf
 
 
 def _scores(found: Candidates) -> FloatArray:

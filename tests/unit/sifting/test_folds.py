@@ -117,6 +117,20 @@ def test_a_model_that_is_worse_after_it_learned_from_all_data_is_not_returned(mo
     assert "the one that was judged" in kept.status
 
 
+@pytest.mark.parametrize("least", [np.inf, -np.inf])
+def test_points_that_another_search_beats_by_far_are_not_cross_validated(least):
+    data = embed_delays(linear_plant(noise=0.02), 1, 1)
+    asked = SiftSettings(horizons=(1, 10))
+    parts = divide(data, asked).embedded(data.embedding)
+    phi = (States() + Constant()).fit(parts.learn)
+    found = PlainLinearForm().candidates(Task(parts.learn, parts.validation, parts.windows, phi, parts.horizons))
+    points = judged_again(found, parts, least).points
+    finite = [np.isfinite(point.errors.blocks).all() for point in points]
+    assert sum(finite) == (len(points) if least > 0 else 1)
+    assert all(np.isfinite(point.errors.error).all() for point in points)  # what the report shows
+    assert len({point.errors.blocks.shape for point in points}) == 1
+
+
 def test_a_model_that_cannot_be_simulated_is_marked():
     data = linear_plant()
     best = searched(data, dictionary=States() + Constant())

@@ -8,7 +8,7 @@ import pytest
 from koopsieve import KoopsieveError
 from koopsieve.data import Embedding
 from koopsieve.forms.reprojected.structure import ReprojectedStructure, bounds_around, one_step_factor
-from koopsieve.sieve.simulation import FittedSet, LevenbergMarquardt, SimulationSieve
+from koopsieve.sieve.simulation import FitStatus, FittedSet, LevenbergMarquardt, SimulationSieve
 from koopsieve.sieve.simulation.path_search import Front, candidate_columns, sizes_up_to
 from koopsieve.sieve.simulation.simulation_problem import one_step_theta
 from koopsieve.sieve.simulation.subsets import forward_order
@@ -227,3 +227,11 @@ def test_windows_that_do_not_fit_and_settings_that_make_no_sense_are_refused():
         problem_of(episode)
     with pytest.raises(KoopsieveError, match="must be at least 1"):
         SimulationSieve(length=0)
+
+
+def test_a_set_that_is_the_best_of_its_size_is_known():
+    columns, free = np.array([[True], [False], [True]]), np.array([[True], [False], [False]])
+    front = Front().with_set(FittedSet(free, np.ones(1), 1.0, FitStatus.SETTLED, (1.0,)))
+    assert front.knows(columns, np.array([True, False]))
+    assert not front.knows(columns, np.array([False, True]))
+    assert not front.knows(columns, np.array([True, True]))
