@@ -199,14 +199,10 @@ class Model(Exportable, FormInterface, Shown, ABC):
             The inputs that act from the first of these samples on.
         horizons : sequence of int
         """
-        carried, found = self.start(states), {}
-        with np.errstate(over="ignore", invalid="ignore"):
-            for j in range(min(max(horizons), len(following))):
-                u = following[j : j + len(states)]
-                carried = self.advance(carried[: len(u)], u)
-                if j + 1 in horizons:
-                    found[j + 1] = self.read(carried)
-        yield from found.items()
+        acting = (following[j : j + len(states)] for j in range(min(max(horizons), len(following))))
+        for h, carried in enumerate(self.steps(self.start(states), acting), start=1):
+            if h in horizons:
+                yield h, self.read(carried)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one .npz file of arrays and JSON, whole or not at all.
