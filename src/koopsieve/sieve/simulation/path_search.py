@@ -16,7 +16,7 @@ import numpy as np
 from koopsieve._types import BoolArray
 from koopsieve.execution import Progress, silent
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
+from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LevenbergMarquardt
 from koopsieve.sieve.simulation.simulation_problem import ALIKE, FittedSet, SimulationProblem
 from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, forward_order, supported
 
@@ -51,9 +51,10 @@ class Front:
         return any(given is known for known in self.undominated())
 
     def knows(self, columns: BoolArray, kept: BoolArray) -> bool:
-        """Tell whether the set of `kept` among `columns` is the best of its size already: no need to fit it again."""
+        """Tell whether the set of `kept` among `columns` is the best of its size, and its fit has settled."""
         known = self.sets.get(int(kept.sum()))
-        return known is not None and bool(np.array_equal(known.free[columns], kept))
+        settled = known is not None and known.status is not FitStatus.MAX_ITERATIONS
+        return known is not None and settled and bool(np.array_equal(known.free[columns], kept))
 
     def above(self, size: int) -> FittedSet | None:
         """Return the smallest undominated set that is larger than `size`."""
