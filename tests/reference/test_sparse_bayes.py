@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.linear_model import ARDRegression
 
+from koopsieve import KoopsieveError
 from koopsieve.identify import SparseBayes
 from koopsieve.identify.linalg.standardise import standardise
 from tests.problems import lorenz_lifted, sparse_problem, statistics_of
@@ -81,3 +82,9 @@ def test_fits_as_well_as_least_squares_where_the_data_are_clean():
     best = np.linalg.lstsq(design, targets, rcond=None)[0]
     ratio = np.sum((targets - design @ found.coef) ** 2, axis=0) / np.sum((targets - design @ best) ** 2, axis=0)
     assert np.all(ratio < 1.5)
+
+
+@pytest.mark.parametrize("tolerance", [-1.0, 1.0, 1e308, np.nan])
+def test_a_tolerance_that_is_no_share_is_refused(tolerance):
+    with pytest.raises(KoopsieveError, match=r"tolerance"):
+        SparseBayes(tolerance=tolerance)

@@ -63,8 +63,10 @@ class SparseBayes:
     def __post_init__(self) -> None:
         shapes = ("noise_shape", "noise_rate", "weight_shape", "weight_rate")
         check_fields(self, numbers=(*shapes, "max_precision", "tolerance"), wholes=("max_sweeps",))
-        if min(getattr(self, name) for name in shapes) < 0 or not self.max_precision > 0 or not self.tolerance >= 0:
-            raise KoopsieveError("Shapes, rates and tolerance must not be negative, and max_precision positive.")
+        if min(getattr(self, name) for name in shapes) < 0 or not self.max_precision > 0:
+            raise KoopsieveError("Shapes and rates must not be negative, and max_precision positive.")
+        if not 0 <= self.tolerance < 1:
+            raise KoopsieveError(f"tolerance, a share of the largest weight, must lie in [0, 1). Got {self.tolerance}.")
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; inclusion is 1 for weights that stayed and 0 for the others."""
