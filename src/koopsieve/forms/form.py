@@ -53,6 +53,10 @@ class Form(ABC):
     def candidates(self, task: Task) -> Candidates:
         """Compress and sieve; fit every set to the learning part, and judge it on the validation windows."""
 
+    def promising(self, rivals: Sequence[PathPoint]) -> bool:
+        """Tell whether a search is worth its time beside the best models of the searches before it."""
+        return True
+
     def takes(self, setting: str) -> bool:
         """Tell whether the form has a setting of this name."""
         return setting in {field.name for field in fields(self)}

@@ -20,6 +20,7 @@ from koopsieve.forms.model import Model
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.simulation.windows import Episode
 
+DEFAULT_BUDGET = 300.0  # seconds
 MIN_WINDOW, MAX_WINDOW = 20, 100  # steps of the windows that are simulated while fitting
 
 
@@ -47,6 +48,12 @@ class Task:
         Regressors to keep at most.
     executor, progress
         See `compress`.
+    budget : float
+        Seconds that the whole job may take, about: a form whose fits can go on longer goes on the longer the more.
+    until : float
+        When that time is up, in seconds of `time.monotonic`; no further round of such a fit begins then.
+    to_beat : float
+        Error of the median free run of the best model in other forms. A form that falls far short of it may stop early.
     """
 
     learn: Trajectories | Stream
@@ -59,6 +66,9 @@ class Task:
     max_terms: int | None = None
     executor: Executor | None = None
     progress: Progress = silent
+    budget: float = DEFAULT_BUDGET
+    until: float = np.inf
+    to_beat: float = np.inf
 
     def stays_in_range(self, model: Model) -> bool:
         """Tell whether a model stays bounded with inputs beyond those of the data: see `stays_in_range`."""

@@ -170,9 +170,14 @@ def search_all(
             if found and time.perf_counter() > deadline:
                 left_out.append(f"{form.name} form of {job.dictionary!r}")
                 continue
+            rivals = [point for one in found for point in one.found.points]
+            if found and not form.promising(rivals):
+                continue
             made = _task(job, plan, divided, settings) if made is None else made
+            parts, task = made
+            least = min((float(np.median(point.runs)) for point in rivals), default=np.inf)
             with part(settings.shown, share * (1 - SHARE_OF_JUDGING)):
-                found.append(_Search.of(form, job, *made))
+                found.append(_Search.of(form, job, parts, replace(task, until=deadline, to_beat=least)))
     _check_nothing_chosen_blindly(divided, found, [form for job in plan.jobs for form in job.forms])
     least, results = _least(found), []
     for one in found:
@@ -224,6 +229,7 @@ def _task(job: SearchJob, plan: SearchPlan, divided: Parts, settings: SiftSettin
         max_terms=settings.max_terms,
         executor=settings.executor,
         progress=settings.shown,
+        budget=settings.budget,
     )
     return parts, task
 

@@ -100,9 +100,10 @@ def _regressed(
             continue
         first = np.linspace(0, len(inputs) - 1 - whole, count).astype(int)
         acting = inputs[first[:, None] + np.arange(whole)]
-        states = structure.run(coef, _with_one(lines[first]) @ rough.T, acting)[:, burn:, :n]
+        states = structure.run(coef, encoded(rough, lines[first]), acting)[:, burn:, :n]
         seen = lines[first[:, None] + 1 + np.arange(burn, whole)]
-        good = np.isfinite(states).all(axis=2) & (np.abs(states) < structure.bound).all(axis=2)
+        low, high = structure.limits
+        good = ((states > low) & (states < high)).all(axis=2)
         factor = factor.absorb(_with_one(seen[good]), states[good])
     if factor.rows < 2 * width:
         return rough
@@ -111,6 +112,12 @@ def _regressed(
     stacked = np.vstack([factor.R / scale, np.sqrt(_RIDGE) * np.eye(width)])
     target = np.vstack([factor.S, np.zeros((width, n))])
     found: FloatArray = (np.linalg.lstsq(stacked, target, rcond=None)[0] / scale[:, None]).T
+    return found
+
+
+def encoded(encoder: FloatArray, lines: FloatArray) -> FloatArray:
+    """Return hidden states (samples, n) of standardised delay lines (samples, n_x)."""
+    found: FloatArray = encoder[:, 0] + lines @ encoder[:, 1:].T
     return found
 
 

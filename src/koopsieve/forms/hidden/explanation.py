@@ -71,9 +71,11 @@ def one_step_of_terms(learning: HiddenLearning, found: HiddenSolution, model: Hi
     problem, burn = found.problem, found.problem.aim.burn
     n, terms = problem.structure.states, problem.structure.terms
     run = problem.structure.run(found.coef, problem.starts, problem.inputs)[:, :, :n]
-    before = np.concatenate([problem.starts[:, None], run[:, :-1]], axis=1)[:, burn:]
+    before = np.clip(
+        np.concatenate([problem.starts[:, None], run[:, :-1]], axis=1)[:, burn:], *problem.structure.limits
+    )
     points = np.concatenate([before, problem.inputs[:, burn:]], axis=2).reshape(-1, terms.powers.shape[1])
-    values = terms.values(np.clip(points, -problem.structure.bound, problem.structure.bound).T)[terms.columns].T
+    values = terms.values(points.T)[terms.columns].T
     middle, deviation = learning.scaling.outputs
     measured = problem.aim.outputs[:, burn:].reshape(-1, learning.outputs) * deviation + middle
     factor = TriangularFactor.empty(values.shape[1], learning.outputs).absorb(values, measured)

@@ -1,26 +1,122 @@
-"""Fitting a hidden model: quasi-Newton steps in the coordinates of a Gauss–Newton factor.
+"""The fit of a hidden model over many steps.
 
-A triangular factor of the Jacobian costs as much as dozens of gradients by adjoints, and changes slowly. So it is
-computed once per round, from some of the windows, and L-BFGS goes on in coordinates in which it is the identity (D85).
-Along changes of basis of the state the factor is singular; damping keeps the coordinates finite there (D86).
+The loop is that of `LevenbergMarquardt`. A Gauss–Newton regression costs as much as dozens of gradients by adjoints,
+and changes slowly. So after every step L-BFGS goes on in coordinates in which the regression is the identity (D85).
+Along changes of basis of the state it is singular; damping keeps the coordinates finite there (D86).
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from koopsieve._types import BoolArray, FloatArray
 from koopsieve.forms.hidden.problem import HiddenProblem
-from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.levenberg_marquardt import damping_scale
+from koopsieve.sieve.simulation.levenberg_marquardt import Curve, FitStatus, LevenbergMarquardt, NormalEquations
 
+SHRINKAGE = 10.0  # see `FreeCoefficients`
 _CORRECTIONS = 50  # pairs that L-BFGS remembers
 _OVERFLOW = 1e3  # logarithm of the loss where a simulation is not finite
+
+
+@dataclass(frozen=True, eq=False)
+class FreeCoefficients:
+    """A problem as a function of its free coefficients θ = coef[free], as `LevenbergMarquardt` takes it.
+
+    Parameters
+    ----------
+    problem : HiddenProblem
+    coef : array, shape (n + outputs, m)
+        Those that are not free stay as they are here.
+    free : array of bool, shape (n + outputs, m)
+    rows : int, optional
+        Of the Gauss–Newton regression, about; left out, all.
+    shrinkage : float
+        What a squared coefficient of a product adds to the logarithm of the loss (D92); for linear terms the squared
+        change since `coef`.
+    """
+
+    problem: HiddenProblem
+    coef: FloatArray
+    free: BoolArray
+    rows: int | None = None
+    shrinkage: float = 0.0
+
+    @cached_property
+    def preferred(self) -> FloatArray:
+        """What coefficients are drawn to: products to zero, linear terms to where they were."""
+        return np.where(self.problem.structure.terms.degrees > 1, 0.0, self.coef)[self.free]
+
+    def placed(self, theta: FloatArray) -> FloatArray:
+        """Return all coefficients."""
+        coef = self.coef.copy()
+        coef[self.free] = theta
+        return coef
+
+    def loss(self, theta: FloatArray) -> float:
+        """Return the geometric mean over outputs of the mean squared error at θ, times what shrinkage makes of it.
+
+        So units of outputs do not matter.
+        """
+        logs = np.log(np.maximum(self.problem.squared_errors(self.placed(theta)), 1e-300))
+        return float(np.exp(np.mean(logs) + self.shrinkage * np.sum((theta - self.preferred) ** 2)))
+
+    def normal(self, theta: FloatArray) -> NormalEquations:
+        """Return the products of the Jacobian at θ, errors in units of those left there; the score is exact."""
+        coef = self.placed(theta)
+        problem = self.problem.in_units_left(coef)
+        products, counted = problem.products(coef, self.free, self.rows)
+        _, slope = problem.gradient(coef)
+        return NormalEquations(
+            products / counted + self.shrinkage * np.eye(len(theta)),
+            -0.5 * slope[self.free] - self.shrinkage * (theta - self.preferred),
+        )
+
+
+@dataclass(frozen=True)
+class QuasiNewton:
+    """L-BFGS in coordinates in which a damped Gauss–Newton regression is the identity (D85).
+
+    Parameters
+    ----------
+    iterations : int
+        At most.
+    """
+
+    iterations: int = 40
+
+    def __call__(self, free: FreeCoefficients, begun: FloatArray, curve: Curve, damping: float) -> FloatArray:
+        """Return θ with a lower logarithm of the loss; the first step tried is that of Levenberg and Marquardt."""
+        towards = curve.directions(damping)
+        problem = free.problem.in_units_left(free.placed(begun))
+
+        def objective(z: FloatArray) -> tuple[float, FloatArray]:
+            theta = begun + towards @ z
+            loss, slope = problem.gradient(free.placed(theta))
+            if not (np.isfinite(loss) and np.isfinite(slope).all()):
+                return _OVERFLOW, np.zeros_like(z)
+            off = theta - free.preferred
+            value, gradient = np.log(loss) + free.shrinkage * off @ off, slope[free.free] / loss
+            return float(value), towards.T @ (gradient + 2 * free.shrinkage * off)
+
+        _, steepest = objective(np.zeros_like(begun))
+        length = float(np.linalg.norm(curve.towards / np.sqrt(curve.spread + damping)))
+        slope = float(np.linalg.norm(steepest))
+        if not (length > 0 and slope > 0):
+            return begun
+
+        def scaled(z: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = objective(length * z)
+            return value / (length * slope), gradient / slope
+
+        most = {"maxiter": self.iterations, "maxfun": 2 * self.iterations, "maxcor": _CORRECTIONS}
+        options = most | {"ftol": 0, "gtol": 0}  # a short first step is no reason to stop
+        end = minimize(scaled, np.zeros_like(begun), jac=True, method="L-BFGS-B", options=options)
+        found: FloatArray = begun + towards @ (length * end.x)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,102 +140,27 @@ class HiddenFit:
     settled: bool
 
 
-@dataclass(frozen=True)
-class QuasiNewton:
-    """L-BFGS in the coordinates of a Gauss–Newton factor that is computed anew in every round.
+def fitted(
+    method: LevenbergMarquardt, problem: HiddenProblem, coef: FloatArray, free: BoolArray, rows: int,
+    until: float = np.inf, shrinkage: float = SHRINKAGE,
+) -> HiddenFit:  # fmt: skip
+    """Minimise the loss over the free coefficients; the others stay as they are.
 
     Parameters
     ----------
-    rounds, iterations : int
-        Factors, and steps of L-BFGS with each, at most.
-    damping : float
-        Of the first factor, relative to the squared norm of each column; a third of it in every later round.
-    least_damping : float
-        Where that ends.
+    method : LevenbergMarquardt
+    problem : HiddenProblem
+    coef, free : array, shape (n + outputs, m)
     rows : int
-        Of a factor, per coefficient.
-    tolerance : float
-        Relative fall of the root of the loss in one round below which the fit has settled.
+        Of a Gauss–Newton regression, per coefficient.
+    until : float
+        No round begins after it, in seconds of `time.monotonic`.
+    shrinkage : float
+        See `FreeCoefficients`.
     """
-
-    rounds: int = 8
-    iterations: int = 40
-    damping: float = 1e-2
-    least_damping: float = 1e-4
-    rows: int = 10
-    tolerance: float = 0.01
-
-    def later(self, done: int) -> QuasiNewton:
-        """Return the rounds that are left after some."""
-        damping = max(self.damping / 3**done, self.least_damping)
-        return replace(self, rounds=max(self.rounds - done, 0), damping=damping)
-
-    def fit(self, problem: HiddenProblem, coef: FloatArray, free: BoolArray, until: float = np.inf) -> HiddenFit:
-        """Minimise the loss over the free coefficients; the others stay as they are.
-
-        No round begins after `until`, in seconds of `time.monotonic`.
-        """
-        used = np.flatnonzero((free | (coef != 0)).any(axis=0))
-        small, moving, found = problem.select(used), free[:, used], coef[:, used].copy()
-        damping, trace, settled = self.damping, [_geometric(small, found)], False
-        for _ in range(self.rounds):
-            if settled or time.monotonic() > until:
-                break
-            found = self.round(small.in_units_left(found), found, moving, damping)
-            trace.append(_geometric(small, found))
-            settled = trace[-1] > (1 - self.tolerance) ** 2 * trace[-2]
-            damping = max(damping / 3, self.least_damping)
-        whole = coef.copy()
-        whole[:, used] = found
-        return HiddenFit(whole, trace[-1], tuple(trace), settled)
-
-    def round(self, problem: HiddenProblem, coef: FloatArray, free: BoolArray, damping: float) -> FloatArray:
-        """Return the coefficients after one factor and its steps."""
-        factor = problem.factor(coef, free, self.rows * int(free.sum()))
-        coordinates = Coordinates.of(factor, problem.loss(coef), damping)
-        theta = coef[free]
-
-        def placed(z: FloatArray) -> FloatArray:
-            trial = coef.copy()
-            trial[free] = theta + coordinates.step(z)
-            return trial
-
-        def objective(z: FloatArray) -> tuple[float, FloatArray]:
-            loss, slope = problem.gradient(placed(z))
-            if not (np.isfinite(loss) and np.isfinite(slope).all()):
-                return _OVERFLOW, np.zeros_like(z)
-            return float(np.log(loss)), coordinates.pulled(slope[free]) / loss
-
-        options = {"maxiter": self.iterations, "maxfun": 2 * self.iterations, "maxcor": _CORRECTIONS, "ftol": 1e-10}
-        end = minimize(objective, np.zeros_like(theta), jac=True, method="L-BFGS-B", options=options)
-        return placed(end.x)
-
-
-@dataclass(frozen=True, eq=False)
-class Coordinates:
-    """z with θ = θ₀ + D⁻¹U⁻¹z, UᵀU the damped Gauss–Newton Hessian of the logarithm of the loss (D85)."""
-
-    scale: FloatArray
-    triangle: FloatArray
-
-    @classmethod
-    def of(cls, factor: TriangularFactor, loss: float, damping: float) -> Coordinates:
-        """Return the coordinates at a point where the mean squared error is `loss`."""
-        scale = damping_scale(np.linalg.norm(factor.R, axis=0), 0.0)
-        stacked = np.vstack([factor.R / scale, np.sqrt(damping) * np.eye(len(scale))])
-        unit = np.sqrt(2 / (max(factor.rows, 1.0) * loss))
-        return cls(scale, unit * np.linalg.qr(stacked, mode="r"))
-
-    def step(self, z: FloatArray) -> FloatArray:
-        """Return how far z moves the coefficients."""
-        moved: FloatArray = solve_triangular(self.triangle, z) / self.scale
-        return moved
-
-    def pulled(self, slope: FloatArray) -> FloatArray:
-        """Return derivatives by z from those by the coefficients."""
-        pulled: FloatArray = solve_triangular(self.triangle, slope / self.scale, trans="T")
-        return pulled
-
-
-def _geometric(problem: HiddenProblem, coef: FloatArray) -> float:
-    return float(np.exp(np.mean(np.log(np.maximum(problem.squared_errors(coef), 1e-300)))))
+    used = np.flatnonzero((free | (coef != 0)).any(axis=0))
+    moving = FreeCoefficients(problem.select(used), coef[:, used], free[:, used], rows * int(free.sum()), shrinkage)
+    end = method.fit(moving, coef[free], until=until)
+    whole = coef.copy()
+    whole[:, used] = moving.placed(end.theta)
+    return HiddenFit(whole, replace(moving, shrinkage=0.0).loss(end.theta), end.trace, end.status is FitStatus.SETTLED)

@@ -1,31 +1,43 @@
-"""From a linear start to a full polynomial state space, degree by degree.
+"""From a linear start to a full polynomial state space, degree by degree; and how many states it should have.
 
 1. The linear system is fitted to simulated windows. Subspace states that the outputs hardly see are often not the
    system's; after this they are, and it is put into modal coordinates again (D84).
 2. Products of two: Levenberg–Marquardt, whose steps are damped in the common unit of the coefficients (D86).
-3. Products of three and more: quasi-Newton steps (D85).
+3. Products of three and more: steps that L-BFGS polishes (D85).
+
+More and more states are tried, each with a short fit of all products, on held-out data. Linear models do not tell. On
+the Wiener–Hammerstein record three states simulate as well as six while everything is linear; and an oscillator with a
+hardening spring gains from states that it does not have.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import FloatArray
-from koopsieve.forms.hidden.fit import HiddenFit, QuasiNewton
-from koopsieve.forms.hidden.modal import modal_basis
+from koopsieve._types import BoolArray
+from koopsieve.forms.hidden.encoder import encoded
+from koopsieve.forms.hidden.fit import FreeCoefficients, HiddenFit, QuasiNewton, fitted
+from koopsieve.forms.hidden.learning import HiddenLearning, plain_encoder
 from koopsieve.forms.hidden.power_table import PowerTable
-from koopsieve.forms.hidden.problem import FreeCoefficients, HiddenProblem
-from koopsieve.forms.hidden.start import LinearStateSpace
-from koopsieve.forms.hidden.structure import BOUND, Aim, HiddenStructure
+from koopsieve.forms.hidden.problem import HiddenProblem, boxed, problem_of, with_linear
+from koopsieve.forms.hidden.start import LinearStateSpace, modal_basis
 from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 from koopsieve.sieve.simulation.windows import Windows
 
 _LINEAR = LevenbergMarquardt(iterations=30, tolerance=1e-3, damping=1e-3)
 _QUADRATIC = LevenbergMarquardt(iterations=12, tolerance=1e-2, damping=1e-2, stiffness=0.3)
-_ROWS = 16  # of a factor, per coefficient
+_HIGHER = LevenbergMarquardt(iterations=8, tolerance=0.02, damping=1e-2, polish=QuasiNewton(iterations=40))
+_ROWS = 10  # of a Gauss–Newton regression, per coefficient
 _FAR = 1e6  # standard deviations at which the states of a linear system are held
+MAX_STATES = 8  # that are tried
+MAX_COEFFICIENTS = 1000  # of the model with all terms
+ROWS_PER_COEFFICIENT = 4  # of the model with all terms
+AS_GOOD = 1.05  # times the least error: fewer states are as good
+PATIENCE = 2  # numbers of states without a gain after which no more are tried
+SHORT_ROUNDS = 2  # of the fits that decide
 
 
 @dataclass(frozen=True)
@@ -36,13 +48,13 @@ class Growth:
     ----------
     linear, quadratic : LevenbergMarquardt
         For the linear system, and for products of two.
-    higher : QuasiNewton
+    higher : LevenbergMarquardt
         For products of three and more.
     """
 
     linear: LevenbergMarquardt = _LINEAR
     quadratic: LevenbergMarquardt = _QUADRATIC
-    higher: QuasiNewton = field(default_factory=QuasiNewton)
+    higher: LevenbergMarquardt = _HIGHER
 
     def refined(self, space: LinearStateSpace, windows: Windows, burn: int) -> LinearStateSpace:
         """Return the linear system fitted to simulated windows, in modal coordinates of unit variance.
@@ -71,47 +83,97 @@ class Growth:
         """Return the fit of all terms of the problem, from the linear system on; no round begins after `until`."""
         terms = problem.structure.terms
         coef = with_linear(terms, space.rows)
-        low = np.flatnonzero(terms.degrees <= 2)
-        part = problem.select(low)
-        free = np.ones((len(coef), len(low)), dtype=bool)
-        moving = FreeCoefficients(part, coef[:, low], free, rows=_ROWS * free.size)
-        coef[:, low] = moving.placed(self.quadratic.fit(moving, coef[:, low].ravel()).theta)
-        return self.higher.fit(problem, coef, np.ones(coef.shape, dtype=bool), until)
+        low = terms.degrees <= 2
+        free = np.broadcast_to(low, coef.shape)
+        coef = fitted(self.quadratic, boxed(problem, coef), coef, free, _ROWS, until, shrinkage=0.0).coef
+        return fitted(self.higher, boxed(problem, coef), coef, np.ones(coef.shape, dtype=bool), _ROWS, until)
 
 
-def problem_of(
-    space: LinearStateSpace, windows: Windows, burn: int, degree: int, bound: float = BOUND
-) -> HiddenProblem:
-    """Return the problem of all terms up to a degree, the windows started by the encoder."""
-    outputs, inputs = windows.outputs.shape[2], windows.inputs.shape[2]
-    structure = HiddenStructure(PowerTable.up_to(degree, len(space.A), inputs), outputs, bound)
-    aim = Aim(windows.outputs, np.ones(outputs), burn)
-    return HiddenProblem(structure, windows.starts @ space.encoder.T, windows.inputs, aim)
+@dataclass(frozen=True, eq=False)
+class HiddenStart:
+    """A linear start, the problem of all terms, and a fit of them.
 
-
-def with_linear(terms: PowerTable, rows: FloatArray) -> FloatArray:
-    """Return the coefficients of a linear system, all other terms zero."""
-    coef = np.zeros((len(rows), terms.size))
-    first = np.flatnonzero(terms.degrees == 1)
-    coef[:, first] = rows[:, np.argmax(terms.powers[first], axis=1)]
-    return coef
-
-
-def rescaled(problem: HiddenProblem, coef: FloatArray) -> tuple[HiddenProblem, FloatArray, FloatArray]:
-    """Return problem and coefficients with every state at unit variance again, and the deviations divided out (D84).
-
-    The model is the same: a diagonal change of basis moves no coefficient to another term.
+    Parameters
+    ----------
+    space : LinearStateSpace
+    problem : HiddenProblem
+    fit : HiddenFit
+        Of the linear system itself where there are no products.
+    error : float
+        On held-out data, in standard deviations of the outputs; nan where it was not asked for.
     """
-    n, terms = problem.structure.states, problem.structure.terms
-    states = problem.structure.run(coef, problem.starts, problem.inputs)[:, problem.aim.burn :, :n]
-    deviation = np.std(np.clip(states, -problem.structure.bound, problem.structure.bound), axis=(0, 1))
-    unit = np.where(deviation > 0, deviation, 1.0)
-    scaled = coef * np.prod(unit ** terms.powers[:, :n], axis=1)
-    scaled[:n] /= unit[:, None]
-    return replace(problem, starts=problem.starts / unit), scaled, unit
+
+    space: LinearStateSpace
+    problem: HiddenProblem
+    fit: HiddenFit
+    error: float = np.nan
+
+    @property
+    def has_products(self) -> bool:
+        """Whether any term is a product."""
+        return bool(self.problem.structure.terms.degrees.max() > 1)
 
 
-def _linear_only(problem: HiddenProblem) -> np.ndarray:
+def find_start(
+    learned: HiddenLearning, held_out: HiddenLearning, growth: Growth, degree: int, states: int | None,
+    until: float = np.inf,
+) -> HiddenStart:  # fmt: skip
+    """Return the start with as many states as asked for, or as held-out data prefer.
+
+    Parameters
+    ----------
+    learned, held_out : HiddenLearning
+        In the same units.
+    growth : Growth
+    degree : int
+        Highest degree of products.
+    states : int, optional
+    until : float
+        No further number of states is tried after it, in seconds of `time.monotonic`.
+    """
+    known = len(learned.subspace.directions[0])
+    tried = range(1, min(MAX_STATES, known) + 1) if states is None else [min(states, known)]
+    short = replace(growth, higher=replace(growth.higher, iterations=SHORT_ROUNDS))
+    found: list[HiddenStart] = []
+    best = 0
+    for place, n in enumerate(tried):
+        space = growth.refined(learned.subspace.state_space(n), learned.windows, learned.burn)
+        start = _grown(space, learned, short, degree)
+        found.append(replace(start, error=held_out_error(start, learned, held_out)))
+        if AS_GOOD * found[place].error < found[best].error:
+            best = place
+        if place - best >= PATIENCE or time.monotonic() > until:
+            break
+    return found[best]
+
+
+def affordable_degree(degree: int, states: int, learned: HiddenLearning) -> int:
+    """Return the highest degree for which the data have rows enough; 1 means no products."""
+    for one in range(degree, 1, -1):
+        size = PowerTable.count(one, states + learned.inputs) * (states + learned.outputs)
+        if size <= min(MAX_COEFFICIENTS, learned.rows * learned.outputs // ROWS_PER_COEFFICIENT):
+            return one
+    return 1
+
+
+def _grown(space: LinearStateSpace, learned: HiddenLearning, growth: Growth, degree: int) -> HiddenStart:
+    problem = learned.problem(space, affordable_degree(degree, len(space.A), learned))
+    coef = with_linear(problem.structure.terms, space.rows)
+    start = HiddenStart(space, problem, HiddenFit(coef, problem.loss(coef), (), settled=True))
+    return replace(start, fit=growth.grown(problem, space)) if start.has_products else start
+
+
+def held_out_error(start: HiddenStart, learned: HiddenLearning, held_out: HiddenLearning) -> float:
+    """Return the geometric mean over windows and outputs of the error, so that one window does not decide."""
+    model = learned.solution(start.problem, start.fit.coef, plain_encoder(start.space))
+    windows, structure = held_out.windows, model.problem.structure
+    simulated = structure.simulate(model.coef, encoded(model.encoder, windows.starts), windows.inputs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squared = np.mean((simulated - windows.outputs)[:, held_out.burn :] ** 2, axis=1)
+    return float(np.exp(0.5 * np.mean(np.log(np.clip(np.nan_to_num(squared, nan=1e300), 1e-300, 1e300)))))
+
+
+def _linear_only(problem: HiddenProblem) -> BoolArray:
     free = np.ones((problem.structure.states + problem.structure.outputs, problem.structure.terms.size), dtype=bool)
     free[:, 0] = False
     return free

@@ -11,21 +11,22 @@ from functools import cached_property
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, magnitude
+from koopsieve._types import FloatArray, magnitude
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
-from koopsieve.forms.hidden.encoder import fitted_encoder
-from koopsieve.forms.hidden.growth import problem_of, rescaled
+from koopsieve.evaluate.free_runs import RANGE_FACTOR
+from koopsieve.forms.hidden.encoder import encoded, fitted_encoder
 from koopsieve.forms.hidden.model import HiddenModel
-from koopsieve.forms.hidden.power_table import PowerTable
-from koopsieve.forms.hidden.problem import HiddenProblem
+from koopsieve.forms.hidden.problem import HiddenProblem, boxed, problem_of, rescaled, without_unused_states
 from koopsieve.forms.hidden.start import LinearStateSpace, Subspace
 from koopsieve.forms.hidden.structure import BOUND
 from koopsieve.sieve.simulation.windows import Episode, Windows, draw_windows
 
 _SHORT = 20  # steps of the windows that the encoder is fitted to
 _SHORT_WINDOWS = 500
-_BURN_SHARE = 0.2  # of a window, at most, that does not count
+_CHECKED_STARTS, _CHECKED_STEPS = 1000, 100  # from which a model must come back, and how soon
+_WIDE, _NARROW = 1.0, 0.25  # share of the range of simulated states by which they may leave it
+_BURN_SHARE = 0.25  # of a window, at most, that does not count
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +65,11 @@ class HiddenSolution:
     coef : array, shape (n + outputs, m)
     encoder : array, shape (n, 1 + n_x)
         Of a one and the standardised delay line.
-    limits : array, shape (2, n)
-        Where states are held.
     """
 
     problem: HiddenProblem
     coef: FloatArray
     encoder: FloatArray
-    limits: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +157,12 @@ class HiddenLearning:
         rng = np.random.default_rng(1)
         return draw_windows(self.episodes, self.outputs, steps, _SHORT_WINDOWS, rng)
 
+    @cached_property
+    def checked(self) -> Windows:
+        """Many starts, from which a model must come back."""
+        steps = min(_CHECKED_STEPS, self.windows.length)
+        return draw_windows(self.episodes, self.outputs, steps, _CHECKED_STARTS, np.random.default_rng(2))
+
     def solution(self, problem: HiddenProblem, coef: FloatArray, rough: FloatArray) -> HiddenSolution:
         """Return fitted coefficients in their final coordinates, with their encoder.
 
@@ -176,7 +180,22 @@ class HiddenLearning:
         encoder = fitted_encoder(
             small.structure, coef, rough[kept] / unit[:, None], self.episodes, self.short, self.burn, steps
         )
-        return HiddenSolution(small, coef, encoder, self.bound * np.outer([-1.0, 1.0], 1 / unit))
+        small = replace(small, starts=encoded(encoder, self.windows.starts))
+        return HiddenSolution(self._held(small, coef, encoder), coef, encoder)
+
+    def _held(self, problem: HiddenProblem, coef: FloatArray, encoder: FloatArray) -> HiddenProblem:
+        """Return the problem with its states held near where simulations come.
+
+        The limits are wide if no state is at one after a while, from many starts, with starts and inputs at 1.5 times
+        their deviation from the mean; else narrow, and what runs away is turned back sooner.
+        """
+        wide, windows = boxed(problem, coef, _WIDE), self.checked
+        limits = wide.structure.limits
+        starts = np.clip(RANGE_FACTOR * encoded(encoder, windows.starts), *limits)
+        run = wide.structure.run(coef, starts, RANGE_FACTOR * windows.inputs)[:, windows.length // 2 :]
+        states = run[:, :, : wide.structure.states]
+        inside = ((states > limits[0]) & (states < limits[1])).all()
+        return wide if inside else boxed(problem, coef, _NARROW)
 
     def model(self, found: HiddenSolution) -> HiddenModel:
         """Return the model in the data's own units."""
@@ -192,7 +211,7 @@ class HiddenLearning:
             encoder=np.hstack([(found.encoder[:, 0] - weights @ mean[0])[:, None], weights]),
             center=self.scaling.inputs[0],
             scale=self.scaling.inputs[1],
-            limits=np.hstack([found.limits, held]),
+            limits=np.hstack([structure.limits, held]),
             dictionary=self.dictionary,
         )
 
@@ -200,22 +219,6 @@ class HiddenLearning:
         """Return the same of other data, in the units of these."""
         count, length = self.windows.count, self.windows.length
         return self.of(parts, self.dictionary, self.scaling, length, count, self.burn, seed)
-
-
-def without_unused_states(problem: HiddenProblem, coef: FloatArray) -> tuple[HiddenProblem, FloatArray, IndexArray]:
-    """Return problem and coefficients without states that have no row and that nothing reads, and which are left."""
-    structure, n = problem.structure, problem.structure.states
-    powers = structure.terms.powers
-    read = powers[(coef != 0).any(axis=0), :n].any(axis=0)
-    kept = np.flatnonzero((coef[:n] != 0).any(axis=1) | read)
-    if len(kept) in (0, n):
-        return problem, coef, np.arange(n)
-    gone = np.setdiff1d(np.arange(n), kept)
-    terms = np.flatnonzero(~powers[:, gone].any(axis=1))
-    table = PowerTable(np.delete(powers[terms], gone, axis=1), len(kept))
-    rows = np.concatenate([kept, np.arange(n, len(coef))])
-    smaller = replace(problem, structure=replace(structure, terms=table), starts=problem.starts[:, kept])
-    return smaller, coef[np.ix_(rows, terms)], kept
 
 
 def usual_length(episodes: tuple[Episode, ...]) -> int:

@@ -1,21 +1,25 @@
-"""The multi-step fit of a hidden model as a least-squares problem: simulated windows against measured ones.
+"""A hidden model's windows as a least-squares problem: simulated outputs against measured ones.
 
 Comes in: a structure, and windows that start from encoded delay lines. Goes out: the loss of any coefficients, its
-gradient by adjoints, and the Gauss–Newton regression as a `TriangularFactor`, folded chunk by chunk.
+gradient by adjoints, and the Gauss–Newton regression as a `TriangularFactor` or as products, chunk by chunk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
-from koopsieve.forms.hidden.structure import Aim, HiddenStructure
+from koopsieve.forms.hidden.power_table import PowerTable
+from koopsieve.forms.hidden.start import LinearStateSpace
+from koopsieve.forms.hidden.structure import BOUND, Aim, HiddenStructure
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.levenberg_marquardt import NormalEquations
+from koopsieve.sieve.simulation.windows import Windows
 
 _CHUNK = 1 << 22  # entries of the Jacobian held at once
+MARGIN = 0.5  # share of the range of simulated states by which they may leave it while fitting
 _FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
 
@@ -77,43 +81,109 @@ class HiddenProblem:
         return loss / self.rows, slope / self.rows
 
     def factor(self, coef: FloatArray, free: BoolArray, rows: int | None = None) -> TriangularFactor:
-        """Return the factor of J against r + Jθ, θ = coef[free] (D51), from about so many rows; left out, all.
+        """Return the factor of J against r + Jθ, θ = coef[free] (D51), from about so many rows; left out, all."""
+        theta = coef[free]
+        factor = TriangularFactor.empty(len(theta), 1)
+        for J, residual in self._rows(coef, free, rows):
+            factor = factor.absorb(J, (residual + J @ theta)[:, None])
+        return factor
+
+    def products(self, coef: FloatArray, free: BoolArray, rows: int | None = None) -> tuple[FloatArray, int]:
+        """Return JᵀJ of the same Jacobian, and of how many rows; it costs less than a factor."""
+        P = int(free.sum())
+        products, counted = np.zeros((P, P)), 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            for J, _ in self._rows(coef, free, rows):
+                products += J.T @ J
+                counted += len(J)
+        return products, counted
+
+    def _rows(self, coef: FloatArray, free: BoolArray, rows: int | None) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield J and r in units of `aim.unit`, some windows at a time.
 
         Fewer rows come from every second, third, … step of all windows: neighbours in a window are alike.
         """
         burn, (W, T, outputs) = self.aim.burn, self.aim.outputs.shape
-        theta, P = coef[free], int(free.sum())
+        P = int(free.sum())
         stride = 1 if rows is None else max(self.rows // max(rows, 1), 1)
         counted = np.arange(burn + (T - 1 - burn) % stride, T, stride)
-        factor, most = TriangularFactor.empty(P, 1), max(_CHUNK // max(len(counted) * outputs * P, 1), 1)
+        most = max(_CHUNK // max(len(counted) * outputs * P, 1), 1)
         for first in range(0, W, most):
             part = self.take(slice(first, first + most))
             simulated, slopes = self.structure.sensitivities(coef, free, part.starts, part.inputs, counted)
-            J = (slopes / self.aim.unit[:, None]).reshape(-1, P)
             residual = ((part.aim.outputs[:, counted] - simulated) / self.aim.unit).ravel()
-            factor = factor.absorb(J, (residual + J @ theta)[:, None])
-        return factor
+            yield (slopes / self.aim.unit[:, None]).reshape(-1, P), residual
 
 
-@dataclass(frozen=True, eq=False)
-class FreeCoefficients:
-    """A problem as a function of its free coefficients θ = coef[free], as `LevenbergMarquardt` takes it."""
+def problem_of(
+    space: LinearStateSpace, windows: Windows, burn: int, degree: int, bound: float = BOUND
+) -> HiddenProblem:
+    """Return the problem of all terms up to a degree, the windows started by the encoder."""
+    outputs, inputs = windows.outputs.shape[2], windows.inputs.shape[2]
+    structure = HiddenStructure.within(bound, PowerTable.up_to(degree, len(space.A), inputs), outputs)
+    aim = Aim(windows.outputs, np.ones(outputs), burn)
+    return HiddenProblem(structure, windows.starts @ space.encoder.T, windows.inputs, aim)
 
-    problem: HiddenProblem
-    coef: FloatArray
-    free: BoolArray
-    rows: int | None = None
 
-    def placed(self, theta: FloatArray) -> FloatArray:
-        """Return all coefficients."""
-        coef = self.coef.copy()
-        coef[self.free] = theta
-        return coef
+def with_linear(terms: PowerTable, rows: FloatArray) -> FloatArray:
+    """Return the coefficients of a linear system, all other terms zero."""
+    coef = np.zeros((len(rows), terms.size))
+    first = np.flatnonzero(terms.degrees == 1)
+    coef[:, first] = rows[:, np.argmax(terms.powers[first], axis=1)]
+    return coef
 
-    def loss(self, theta: FloatArray) -> float:
-        """Return the mean squared error at θ."""
-        return self.problem.loss(self.placed(theta))
 
-    def normal(self, theta: FloatArray) -> NormalEquations:
-        """Return the products of the Jacobian at θ."""
-        return NormalEquations.of(self.problem.factor(self.placed(theta), self.free, self.rows), theta)
+def rescaled(problem: HiddenProblem, coef: FloatArray) -> tuple[HiddenProblem, FloatArray, FloatArray]:
+    """Return problem and coefficients with every state at unit variance again, and the deviations divided out (D84).
+
+    The model is the same: a diagonal change of basis moves no coefficient to another term.
+    """
+    n, terms = problem.structure.states, problem.structure.terms
+    states = problem.structure.run(coef, problem.starts, problem.inputs)[:, problem.aim.burn :, :n]
+    deviation = np.std(np.clip(states, *problem.structure.limits), axis=(0, 1))
+    unit = np.where(deviation > 0, deviation, 1.0)
+    scaled = coef * np.prod(unit ** terms.powers[:, :n], axis=1)
+    scaled[:n] /= unit[:, None]
+    structure = replace(problem.structure, limits=problem.structure.limits / unit)
+    return replace(problem, structure=structure, starts=problem.starts / unit), scaled, unit
+
+
+def without_unused_states(problem: HiddenProblem, coef: FloatArray) -> tuple[HiddenProblem, FloatArray, IndexArray]:
+    """Return problem and coefficients without states that have no row and that nothing reads, and which are left."""
+    structure, n = problem.structure, problem.structure.states
+    powers = structure.terms.powers
+    read = powers[(coef != 0).any(axis=0), :n].any(axis=0)
+    kept = np.flatnonzero((coef[:n] != 0).any(axis=1) | read)
+    if len(kept) in (0, n):
+        return problem, coef, np.arange(n)
+    gone = np.setdiff1d(np.arange(n), kept)
+    terms = np.flatnonzero(~powers[:, gone].any(axis=1))
+    table = PowerTable(np.delete(powers[terms], gone, axis=1), len(kept))
+    rows = np.concatenate([kept, np.arange(n, len(coef))])
+    held = replace(structure, terms=table, limits=structure.limits[:, kept])
+    smaller = replace(problem, structure=held, starts=problem.starts[:, kept])
+    return smaller, coef[np.ix_(rows, terms)], kept
+
+
+def in_range(simulated: FloatArray, measured: FloatArray) -> BoolArray:
+    """Tell which windows leave the range of measured outputs by no more than its width (D79), shape (W,)."""
+    low, high = measured.min(axis=(0, 1)), measured.max(axis=(0, 1))
+    inside: BoolArray = ((simulated >= 2 * low - high) & (simulated <= 2 * high - low)).all(axis=(1, 2))
+    return inside
+
+
+def boxed(problem: HiddenProblem, coef: FloatArray, margin: float = MARGIN) -> HiddenProblem:
+    """Return the problem with states held where its simulations come, widened by a share of that range (D92).
+
+    Polynomials are not to be trusted far from the data: there a simulation may run away and not return. Windows that
+    do so already do not count.
+    """
+    structure, n = problem.structure, problem.structure.states
+    run = structure.run(coef, problem.starts, problem.inputs)[:, problem.aim.burn :]
+    states = run[in_range(run[:, :, n:], problem.aim.outputs)][:, :, :n]
+    if not states.size:
+        return problem
+    low, high = states.min(axis=(0, 1)), states.max(axis=(0, 1))
+    room, outer = margin * (high - low), structure.limits
+    limits = np.stack([np.maximum(low - room, outer[0]), np.minimum(high + room, outer[1])])
+    return replace(problem, structure=replace(structure, limits=limits), starts=np.clip(problem.starts, *limits))

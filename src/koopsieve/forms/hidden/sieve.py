@@ -16,13 +16,18 @@ from scipy.linalg import solve_triangular
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, whole_number
 from koopsieve.execution import Progress, silent
-from koopsieve.forms.hidden.fit import HiddenFit, QuasiNewton
-from koopsieve.forms.hidden.growth import Growth
-from koopsieve.forms.hidden.order import SHORT_ROUNDS, HiddenStart
-from koopsieve.forms.hidden.problem import HiddenProblem
+from koopsieve.forms.hidden.fit import HiddenFit, QuasiNewton, fitted
+from koopsieve.forms.hidden.growth import SHORT_ROUNDS, Growth, HiddenStart
+from koopsieve.forms.hidden.problem import HiddenProblem, boxed
 from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 from koopsieve.sieve.simulation.subsets import eliminate
 
+_LATER = 1e-3  # damping of a fit that goes on
+_SMALLER = LevenbergMarquardt(iterations=3, tolerance=0.02, damping=_LATER, polish=QuasiNewton(iterations=30))
+_FAR_OFF = 100.0  # times the loss before a removal: so far from a fit it may not find back
+_SPLITS = 4  # sizes tried, each nearer to the size before
+_EFFORT = (0.25, 4.0)  # least and most that is made of a budget, relative to the default
 _RIDGE = 1e-5  # of the proximal rows, relative to the squared norm of each column (D86)
 
 
@@ -84,24 +89,24 @@ class HiddenSieve:
         Coefficients at which the path ends.
     growth : Growth
         How the model with all terms is reached.
-    optimiser : QuasiNewton
+    optimiser : LevenbergMarquardt
         For every smaller size.
     rows : int
-        Of a Gauss–Newton factor, per coefficient.
+        Of a Gauss–Newton regression, per coefficient.
     """
 
     sifts: ClassVar[type[GrownProblem]] = GrownProblem
 
     states: int | None = None
     degree: int = 3
-    length: int = 300
-    windows: int = 120
-    burn: int = 40
+    length: int = 240
+    windows: int = 160
+    burn: int = 60
     by_term: bool = False
     least: int = 10
     growth: Growth = field(default_factory=Growth)
-    optimiser: QuasiNewton = field(default_factory=lambda: QuasiNewton(rounds=3, iterations=30, damping=1e-3))
-    rows: int = 16
+    optimiser: LevenbergMarquardt = _SMALLER
+    rows: int = 10
 
     def __post_init__(self) -> None:
         if self.states is not None:
@@ -109,12 +114,23 @@ class HiddenSieve:
         for name, smallest in (("degree", 1), ("length", 2), ("windows", 1), ("burn", 0), ("least", 1)):
             whole_number(name, getattr(self, name), smallest)
 
+    def with_effort(self, effort: float) -> HiddenSieve:
+        """Return the sieve with more windows and longer fits, in proportion to the time that they may take."""
+        times = float(np.clip(effort, *_EFFORT))
+        higher = replace(self.growth.higher, iterations=_times(self.growth.higher.iterations, times))
+        optimiser = replace(self.optimiser, iterations=_times(self.optimiser.iterations, times))
+        windows = _times(self.windows, max(times, 1.0))
+        return replace(self, growth=replace(self.growth, higher=higher), optimiser=optimiser, windows=windows)
+
     def longer(self, start: HiddenStart, until: float = np.inf) -> HiddenStart:
         """Return the start with all terms fitted on; no round begins after `until`, in seconds of `time.monotonic`."""
         if not start.has_products:
             return start
         free, higher = np.ones(start.fit.coef.shape, dtype=bool), self.growth.higher
-        return replace(start, fit=higher.later(SHORT_ROUNDS).fit(start.problem, start.fit.coef, free, until))
+        later = replace(higher, iterations=max(higher.iterations - SHORT_ROUNDS, 0), damping=_LATER)
+        return replace(
+            start, fit=fitted(later, boxed(start.problem, start.fit.coef), start.fit.coef, free, self.rows, until)
+        )
 
     def path(
         self, problem: GrownProblem, path_length: int, progress: Progress = silent, until: float = np.inf
@@ -147,20 +163,29 @@ class HiddenSieve:
     ) -> HiddenPoint | None:
         """Return the point of a smaller size, from the regression's start, or with the rest as it was.
 
-        None where nothing is left that the outputs see.
+        Where both are far off, fewer coefficients go at once. None where nothing is left that the outputs see.
         """
         used = np.flatnonzero(point.free.any(axis=0))
-        small, free, coef = problem.select(used), point.free[:, used], point.fit.coef[:, used]
+        free, coef = point.free[:, used], point.fit.coef[:, used]
+        small = boxed(problem.select(used), coef)
         factor = _around(small.in_units_left(coef).factor(coef, free, self.rows * point.size), coef[free])
-        kept = seen(small, _terms_left(factor, free, size) if self.by_term else _left(factor, free, size))
-        if not kept.any():
-            return None
-        starts = [_solved(factor, coef, free, kept), np.where(kept, coef, 0.0)]
-        best = min(starts, key=small.loss)
-        fit = self.optimiser.fit(small, best, kept, until)
+        for _ in range(_SPLITS):
+            kept = seen(small, _terms_left(factor, free, size) if self.by_term else _left(factor, free, size))
+            if not kept.any():
+                return None
+            starts = [_solved(factor, coef, free, kept), np.where(kept, coef, 0.0)]
+            best = min(starts, key=small.loss)
+            if small.loss(best) <= _FAR_OFF * point.fit.loss:
+                break
+            size = int(np.sqrt(size * point.size))
+        fit = fitted(self.optimiser, small, best, kept, self.rows, until)
         whole, flags = np.zeros_like(point.fit.coef), np.zeros_like(point.free)
         whole[:, used], flags[:, used] = fit.coef, kept
         return HiddenPoint(flags, HiddenFit(whole, fit.loss, fit.trace, fit.settled))
+
+
+def _times(count: int, times: float) -> int:
+    return max(round(count * times), 1)
 
 
 def _left(factor: TriangularFactor, free: BoolArray, size: int) -> BoolArray:

@@ -31,13 +31,18 @@ class HiddenStructure:
         ψ(x, v) of m terms; it knows the number of states n.
     outputs : int
         How many there are.
-    bound : float
-        States are held between ±bound. They have about unit variance.
+    limits : array, shape (2, n)
+        Between which states are held.
     """
 
     terms: PowerTable
     outputs: int
-    bound: float = BOUND
+    limits: FloatArray
+
+    @classmethod
+    def within(cls, bound: float, terms: PowerTable, outputs: int) -> HiddenStructure:
+        """Return the structure whose states, of about unit variance, are held between ±bound."""
+        return cls(terms, outputs, bound * np.outer([-1.0, 1.0], np.ones(terms.states)))
 
     @property
     def states(self) -> int:
@@ -47,6 +52,10 @@ class HiddenStructure:
     def select(self, terms: IndexArray) -> HiddenStructure:
         """Return the structure with only some of the terms."""
         return replace(self, terms=self.terms.select(terms))
+
+    def held(self, states: FloatArray) -> FloatArray:
+        """Return states (n, W) within the limits."""
+        return np.clip(states, self.limits[0][:, None], self.limits[1][:, None])
 
     def simulate(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray) -> FloatArray:
         """Return the outputs after each step, shape (W, T, outputs).
@@ -69,7 +78,7 @@ class HiddenStructure:
         with np.errstate(over="ignore", invalid="ignore"):  # a bad trial step overflows, and its loss shows it
             for t, v in enumerate(acting):
                 np.matmul(weights, self.terms.values(np.concatenate([x, v])), out=found[t])
-                x = np.clip(found[t, :n], -self.bound, self.bound)
+                x = self.held(found[t, :n])
         return found.transpose(2, 0, 1)
 
     def gradient(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray, aim: Aim) -> tuple[float, FloatArray]:
@@ -92,8 +101,8 @@ class HiddenStructure:
             for t, v in enumerate(acting):
                 terms[t] = self.terms.values(np.concatenate([x, v]))
                 np.matmul(weights, terms[t], out=following[t])
-                x = np.clip(following[t, :n], -self.bound, self.bound)
-            inside = np.abs(following[:, :n]) <= self.bound
+                x = self.held(following[t, :n])
+            inside = (following[:, :n] >= self.limits[0][:, None]) & (following[:, :n] <= self.limits[1][:, None])
             loss, following[:, n:] = aim.pull(following[:, n:])
             back, found = np.zeros((n, W)), np.zeros((len(coef), terms.shape[1]))
             for t in range(len(acting) - 1, -1, -1):
@@ -134,7 +143,7 @@ class HiddenStructure:
             raw = weights @ terms
             if t in place:
                 found[:, place[t]], jacobian[:, place[t]] = raw[n:].T, following[:, n:]
-            x = np.clip(raw[:n], -self.bound, self.bound)
+            x = self.held(raw[:n])
             S[:] = following[:, :n]
             S[(x != raw[:n]).T] = 0.0
         return found, jacobian
@@ -153,7 +162,7 @@ class HiddenStructure:
                 slope = (slopes @ terms[: slopes.shape[1]]).reshape(len(coef), n, W).transpose(2, 0, 1)
                 following, raw = slope @ S, weights @ terms
                 found[:, t], jacobian[:, t] = raw[n:].T, following[:, n:]
-                x = np.clip(raw[:n], -self.bound, self.bound)
+                x = self.held(raw[:n])
                 S = following[:, :n]
                 S[(x != raw[:n]).T] = 0.0
         return found, jacobian

@@ -10,9 +10,11 @@ and products cost a third of an orthogonal factor.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -110,6 +112,9 @@ class LevenbergMarquardt:
         Share of the largest column's norm that is added to the norm of every column where it is damped. Zero where
         coefficients have units of their own; one where they have a common unit, so that a coefficient that the data
         hardly see does not run away (D86).
+    polish : function, optional
+        Called after every accepted step with the problem, where the step began, the `Curve` there and the damping. It
+        returns a θ with a lower loss; where the loss is not lower, the step itself is taken.
     """
 
     iterations: int = 20
@@ -117,12 +122,20 @@ class LevenbergMarquardt:
     damping: float = 1e-4
     tries: int = 10
     stiffness: float = 0.0
+    polish: Callable[[Any, FloatArray, Curve, float], FloatArray] | None = None
 
-    def fit(self, problem: LeastSquaresProblem, theta: FloatArray, loss: float | None = None) -> LeastSquaresFit:
-        """Minimise the loss from θ; give the loss there if it is known already."""
+    def fit(
+        self, problem: LeastSquaresProblem, theta: FloatArray, loss: float | None = None, until: float = np.inf
+    ) -> LeastSquaresFit:
+        """Minimise the loss from θ; give the loss there if it is known already.
+
+        No iteration begins after `until`, in seconds of `time.monotonic`.
+        """
         state = State(theta, _finite(problem.loss(theta) if loss is None else loss), self.damping)
         trace = [state.loss]
         for _ in range(self.iterations):
+            if time.monotonic() > until:
+                break
             following = self.step(problem, state)
             if following is None:
                 return LeastSquaresFit(state.theta, state.loss, tuple(trace), FitStatus.STUCK)
@@ -140,11 +153,22 @@ class LevenbergMarquardt:
             theta = state.theta + curve.step(damping)
             loss = _finite(problem.loss(theta))
             if loss < state.loss:
+                theta, loss = self._polished(problem, state.theta, curve, damping, theta, loss)
                 return State(theta, loss, max(damping / 10, _LEAST_DAMPING))
             if damping >= _MOST_DAMPING:
                 break
             damping *= 10
         return None
+
+    def _polished(
+        self, problem: LeastSquaresProblem, begun: FloatArray, curve: Curve, damping: float, theta: FloatArray,
+        loss: float,
+    ) -> tuple[FloatArray, float]:  # fmt: skip
+        if self.polish is None:
+            return theta, loss
+        polished = self.polish(problem, begun, curve, damping)
+        lower = _finite(problem.loss(polished))
+        return (polished, lower) if lower < loss else (theta, loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +194,11 @@ class Curve:
         """Return the step at one damping."""
         step: FloatArray = (self.turn @ (self.towards / (self.spread + damping))) / self.scale
         return step
+
+    def directions(self, damping: float) -> FloatArray:
+        """Return T, shape (P, P), for which TᵀHT is the identity, H = JᵀJ + λD² (D85)."""
+        turned: FloatArray = self.turn / np.sqrt(self.spread + damping)
+        return turned / self.scale[:, None]
 
 
 def damping_scale(norm: FloatArray, stiffness: float) -> FloatArray:

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from koopsieve.data import Embedding
-from koopsieve.forms.hidden.fit import QuasiNewton
-from koopsieve.forms.hidden.growth import Growth, problem_of, rescaled, with_linear
+from koopsieve.forms.hidden.fit import QuasiNewton, fitted
+from koopsieve.forms.hidden.growth import Growth
+from koopsieve.forms.hidden.problem import boxed, problem_of, rescaled, with_linear
 from koopsieve.forms.hidden.sieve import HiddenPoint, HiddenSieve, seen
 from koopsieve.forms.hidden.start import Subspace
+from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 from koopsieve.sieve.simulation.windows import draw_windows
 
 BURN = 10
@@ -43,7 +45,7 @@ def space(windows):
 @pytest.fixture(scope="module")
 def grown(windows, space):
     problem = problem_of(space, windows, BURN, 3)
-    return problem, Growth(higher=QuasiNewton(rounds=4)).grown(problem, space)
+    return problem, replace(Growth(), higher=replace(Growth().higher, iterations=4)).grown(problem, space)
 
 
 def test_the_refined_linear_start_simulates_better(windows, space):
@@ -98,7 +100,7 @@ def test_coefficients_that_are_not_free_stay(grown):
     problem, fit = grown
     free = np.zeros(fit.coef.shape, dtype=bool)
     free[0, :3] = True
-    moved = QuasiNewton(rounds=1, iterations=3).fit(problem, 1.01 * fit.coef, free)
+    moved = fitted(LevenbergMarquardt(1, polish=QuasiNewton(3)), problem, 1.01 * fit.coef, free, 10)
     np.testing.assert_array_equal(moved.coef[~free], 1.01 * fit.coef[~free])
     assert moved.loss < problem.loss(1.01 * fit.coef)
 
@@ -106,7 +108,7 @@ def test_coefficients_that_are_not_free_stay(grown):
 def test_no_round_begins_when_time_is_up(grown):
     problem, fit = grown
     free = np.ones(fit.coef.shape, dtype=bool)
-    same = QuasiNewton().fit(problem, fit.coef, free, until=0.0)
+    same = fitted(LevenbergMarquardt(), problem, fit.coef, free, 10, until=0.0)
     np.testing.assert_array_equal(same.coef, fit.coef)
     assert not same.settled
     assert len(list(HiddenSieve().points(problem, fit, until=0.0))) == 1
@@ -140,3 +142,26 @@ def test_the_basis_of_the_start_does_not_matter(windows, space):
         losses.append(problem.loss(with_linear(problem.structure.terms, one.rows)))
     assert losses[1] == pytest.approx(losses[0], rel=0.02)
     np.testing.assert_allclose(again.rows, space.rows, atol=0.05)  # up to where the fits settled
+
+
+def test_polishing_lowers_the_loss_further_than_the_step_alone(grown):
+    problem, fit = grown
+    free, coef = np.ones(fit.coef.shape, dtype=bool), 1.02 * fit.coef
+    plain, polished = (
+        fitted(LevenbergMarquardt(1, polish=polish), problem, coef, free, 10) for polish in (None, QuasiNewton(20))
+    )
+    assert fit.loss < polished.loss < 0.5 * plain.loss < problem.loss(coef)
+
+
+def test_states_are_held_where_simulations_come(grown):
+    problem, fit = grown
+    states = problem.structure.run(fit.coef, problem.starts, problem.inputs)[:, BURN:, :2]
+    low, high = states.min(axis=(0, 1)), states.max(axis=(0, 1))
+    held = boxed(problem, fit.coef, 0.25)
+    room = 0.25 * (high - low)
+    np.testing.assert_allclose(held.structure.limits, [low - room, high + room])
+    assert held.loss(fit.coef) == pytest.approx(problem.loss(fit.coef), rel=0.5)
+    astray = replace(problem, starts=problem.starts + np.array([0.0, 50.0]))
+    far = astray.structure.run(fit.coef, astray.starts, astray.inputs)[:, :5]
+    near = boxed(problem, fit.coef, 0.25).structure.run(fit.coef, astray.starts, astray.inputs)[:, :5]
+    assert np.abs(near[:, 1:]).max() <= np.abs(far).max()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from koopsieve.data import Embedding
-from koopsieve.forms.hidden.modal import modal_basis
-from koopsieve.forms.hidden.start import Subspace
+from koopsieve.forms.hidden.start import Subspace, modal_basis
 
 POLES = [0.9 * np.exp(0.4j), 0.9 * np.exp(-0.4j), 0.6]
 

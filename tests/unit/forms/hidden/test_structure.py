@@ -17,7 +17,7 @@ SHAPES = [(2, 1, 1, 3), (3, 0, 2, 2), (1, 2, 1, 4), (2, 2, 3, 2)]  # states, inp
 
 def case(states, inputs, outputs, degree, bound=12.0, size=0.1):
     rng = np.random.default_rng(states + 10 * inputs + 100 * outputs)
-    structure = HiddenStructure(PowerTable.up_to(degree, states, inputs), outputs, bound)
+    structure = HiddenStructure.within(bound, PowerTable.up_to(degree, states, inputs), outputs)
     coef = size * rng.normal(size=(states + outputs, structure.terms.size))
     windows = rng.normal(size=(5, states)), rng.normal(size=(5, 7, inputs)), rng.normal(size=(5, 7, outputs))
     free = rng.random(coef.shape) < 0.6
@@ -27,7 +27,7 @@ def case(states, inputs, outputs, degree, bound=12.0, size=0.1):
 def literal(structure, coef, starts, inputs):
     powers = structure.terms.powers
     runs = [
-        literal_hidden.simulate(powers, coef, x, u, structure.states, structure.bound)
+        literal_hidden.simulate(powers, coef, x, u, structure.states, structure.limits[1, 0])
         for x, u in zip(starts, inputs, strict=True)
     ]
     return np.array(runs).real
