@@ -51,7 +51,7 @@ class Task:
     budget : float
         Seconds that the whole job may take, about: a form whose fits can go on longer goes on the longer the more.
     until : float
-        When that time is up, in seconds of `time.monotonic`; no further round of such a fit begins then.
+        When that time is up, in seconds of `time.perf_counter`; no further round of such a fit begins then.
     to_beat : float
         Error of the median free run of the best model in other forms. A form that falls far short of it may stop early.
     """

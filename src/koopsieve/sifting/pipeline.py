@@ -117,6 +117,7 @@ def sift(
     budget : float
         Seconds after which no further search is begun where there are several, preliminary or full; skipped full
         searches are listed, and of each path only the best point is cross-validated. The first search is always made.
+        The hidden form fits the longer the larger it is.
     executor : Executor, optional
         See `compress`.
     progress : bool or Progress

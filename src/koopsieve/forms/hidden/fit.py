@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 
 from koopsieve._types import BoolArray, FloatArray
 from koopsieve.forms.hidden.problem import HiddenProblem
-from koopsieve.sieve.simulation.levenberg_marquardt import Curve, FitStatus, LevenbergMarquardt, NormalEquations
+from koopsieve.sieve.simulation.levenberg_marquardt import Curve, FitStatus, LevenbergMarquardt, NormalEquations, State
 
 SHRINKAGE = 10.0  # see `FreeCoefficients`
 _CORRECTIONS = 50  # pairs that L-BFGS remembers
@@ -88,9 +88,9 @@ class QuasiNewton:
 
     iterations: int = 40
 
-    def __call__(self, free: FreeCoefficients, begun: FloatArray, curve: Curve, damping: float) -> FloatArray:
-        """Return θ with a lower logarithm of the loss; the first step tried is that of Levenberg and Marquardt."""
-        towards = curve.directions(damping)
+    def __call__(self, free: FreeCoefficients, state: State, curve: Curve, end: FloatArray) -> FloatArray:
+        """Return θ with a lower logarithm of the loss; the first step tried is as long as one that lowered it."""
+        begun, towards = state.theta, curve.directions(state.damping)
         problem = free.problem.in_units_left(free.placed(begun))
 
         def objective(z: FloatArray) -> tuple[float, FloatArray]:
@@ -103,8 +103,7 @@ class QuasiNewton:
             return float(value), towards.T @ (gradient + 2 * free.shrinkage * off)
 
         _, steepest = objective(np.zeros_like(begun))
-        length = float(np.linalg.norm(curve.towards / np.sqrt(curve.spread + damping)))
-        slope = float(np.linalg.norm(steepest))
+        length, slope = curve.length(end - begun, state.damping), float(np.linalg.norm(steepest))
         if not (length > 0 and slope > 0):
             return begun
 
@@ -114,8 +113,8 @@ class QuasiNewton:
 
         most = {"maxiter": self.iterations, "maxfun": 2 * self.iterations, "maxcor": _CORRECTIONS}
         options = most | {"ftol": 0, "gtol": 0}  # a short first step is no reason to stop
-        end = minimize(scaled, np.zeros_like(begun), jac=True, method="L-BFGS-B", options=options)
-        found: FloatArray = begun + towards @ (length * end.x)
+        lowest = minimize(scaled, np.zeros_like(begun), jac=True, method="L-BFGS-B", options=options)
+        found: FloatArray = begun + towards @ (length * lowest.x)
         return found
 
 
@@ -154,7 +153,7 @@ def fitted(
     rows : int
         Of a Gauss–Newton regression, per coefficient.
     until : float
-        No round begins after it, in seconds of `time.monotonic`.
+        No round begins after it, in seconds of `time.perf_counter`.
     shrinkage : float
         See `FreeCoefficients`.
     """

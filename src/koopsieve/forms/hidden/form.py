@@ -76,8 +76,8 @@ class HiddenForm(Form):
         start = find_start(learned, held_out, sieve.growth, sieve.degree, sieve.states, task.until)
         found = self._worth_judging(sieve, learned, start, task)
         points = [_judged(one, learned, start, task) for one in task.progress(found, "Judging", len(found))]
-        best = {points[i].size: i for i in sorted(range(len(points)), key=lambda i: points[i].size)}
-        kept = tuple(best.values())  # of equal sizes the one with products
+        best = {points[i].size: i for i in sorted(range(len(points)), key=lambda i: (points[i].size, -i))}
+        kept = tuple(best.values())  # of equal sizes the linear start, which is the first
         chosen = tuple(points[i] for i in kept), tuple(found[i] for i in kept)
         return HiddenCandidates(self, task, task.dictionary, *chosen, learned, start)
 
@@ -188,7 +188,7 @@ class HiddenCandidates(Candidates):
         task, rough = self.task, plain_encoder(self.start.space)
         seen = tuple(_in_memory(part, task, self.form.sieve) for part in parts)
         both = self.learned.of_other(seen, task.seed)
-        problem = both.problem(self.start.space, int(self.start.problem.structure.terms.degrees.max()))
+        problem = both.problem(self.start.space, self.start.degree)
         fit = fitted(self.form.sieve.optimiser, problem, point.fit.coef, point.free, self.form.sieve.rows)
         return both, both.solution(problem, fit.coef, rough)
 

@@ -22,7 +22,7 @@ from koopsieve.forms.hidden.encoder import encoded
 from koopsieve.forms.hidden.fit import FreeCoefficients, HiddenFit, QuasiNewton, fitted
 from koopsieve.forms.hidden.learning import HiddenLearning, plain_encoder
 from koopsieve.forms.hidden.power_table import PowerTable
-from koopsieve.forms.hidden.problem import HiddenProblem, boxed, problem_of, with_linear
+from koopsieve.forms.hidden.problem import HiddenProblem, problem_of, with_linear
 from koopsieve.forms.hidden.start import LinearStateSpace, modal_basis
 from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 from koopsieve.sieve.simulation.windows import Windows
@@ -31,6 +31,7 @@ _LINEAR = LevenbergMarquardt(iterations=30, tolerance=1e-3, damping=1e-3)
 _QUADRATIC = LevenbergMarquardt(iterations=12, tolerance=1e-2, damping=1e-2, stiffness=0.3)
 _HIGHER = LevenbergMarquardt(iterations=8, tolerance=0.02, damping=1e-2, polish=QuasiNewton(iterations=40))
 _ROWS = 10  # of a Gauss–Newton regression, per coefficient
+GROWING = 1.0  # shrinkage while all terms are there: less, so that products can come in
 _FAR = 1e6  # standard deviations at which the states of a linear system are held
 MAX_STATES = 8  # that are tried
 MAX_COEFFICIENTS = 1000  # of the model with all terms
@@ -85,8 +86,9 @@ class Growth:
         coef = with_linear(terms, space.rows)
         low = terms.degrees <= 2
         free = np.broadcast_to(low, coef.shape)
-        coef = fitted(self.quadratic, boxed(problem, coef), coef, free, _ROWS, until, shrinkage=0.0).coef
-        return fitted(self.higher, boxed(problem, coef), coef, np.ones(coef.shape, dtype=bool), _ROWS, until)
+        coef = fitted(self.quadratic, problem, coef, free, _ROWS, until, GROWING).coef
+        free = np.ones(coef.shape, dtype=bool)
+        return fitted(self.higher, problem, coef, free, _ROWS, until, GROWING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +111,14 @@ class HiddenStart:
     error: float = np.nan
 
     @property
+    def degree(self) -> int:
+        """Highest degree of a term."""
+        return int(self.problem.structure.terms.degrees.max())
+
+    @property
     def has_products(self) -> bool:
         """Whether any term is a product."""
-        return bool(self.problem.structure.terms.degrees.max() > 1)
+        return self.degree > 1
 
 
 def find_start(
@@ -129,7 +136,7 @@ def find_start(
         Highest degree of products.
     states : int, optional
     until : float
-        No further number of states is tried after it, in seconds of `time.monotonic`.
+        No further number of states is tried after it, in seconds of `time.perf_counter`.
     """
     known = len(learned.subspace.directions[0])
     tried = range(1, min(MAX_STATES, known) + 1) if states is None else [min(states, known)]
@@ -137,12 +144,14 @@ def find_start(
     found: list[HiddenStart] = []
     best = 0
     for place, n in enumerate(tried):
+        if found and affordable_degree(degree, n, learned) < found[best].degree:
+            break  # products of lower degree in more states fit as well, but run away more often
         space = growth.refined(learned.subspace.state_space(n), learned.windows, learned.burn)
         start = _grown(space, learned, short, degree)
         found.append(replace(start, error=held_out_error(start, learned, held_out)))
         if AS_GOOD * found[place].error < found[best].error:
             best = place
-        if place - best >= PATIENCE or time.monotonic() > until:
+        if place - best >= PATIENCE or time.perf_counter() > until:
             break
     return found[best]
 
@@ -164,12 +173,12 @@ def _grown(space: LinearStateSpace, learned: HiddenLearning, growth: Growth, deg
 
 
 def held_out_error(start: HiddenStart, learned: HiddenLearning, held_out: HiddenLearning) -> float:
-    """Return the geometric mean over windows and outputs of the error, so that one window does not decide."""
+    """Return the geometric mean over outputs of the root mean square error on held-out windows."""
     model = learned.solution(start.problem, start.fit.coef, plain_encoder(start.space))
     windows, structure = held_out.windows, model.problem.structure
     simulated = structure.simulate(model.coef, encoded(model.encoder, windows.starts), windows.inputs)
     with np.errstate(over="ignore", invalid="ignore"):
-        squared = np.mean((simulated - windows.outputs)[:, held_out.burn :] ** 2, axis=1)
+        squared = np.mean((simulated - windows.outputs)[:, held_out.burn :] ** 2, axis=(0, 1))
     return float(np.exp(0.5 * np.mean(np.log(np.clip(np.nan_to_num(squared, nan=1e300), 1e-300, 1e300)))))
 
 

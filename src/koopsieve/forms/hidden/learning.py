@@ -26,7 +26,7 @@ _SHORT = 20  # steps of the windows that the encoder is fitted to
 _SHORT_WINDOWS = 500
 _CHECKED_STARTS, _CHECKED_STEPS = 1000, 100  # from which a model must come back, and how soon
 _WIDE, _NARROW = 1.0, 0.25  # share of the range of simulated states by which they may leave it
-_BURN_SHARE = 0.25  # of a window, at most, that does not count
+_BURN_SHARE = 0.2  # of a window, at most, that does not count
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.windows import Windows
 
 _CHUNK = 1 << 22  # entries of the Jacobian held at once
-MARGIN = 0.5  # share of the range of simulated states by which they may leave it while fitting
+MARGIN = 1.0  # share of the range of simulated states by which they may leave it while fitting
 _FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
 

@@ -23,8 +23,7 @@ from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 from koopsieve.sieve.simulation.subsets import eliminate
 
-_LATER = 1e-3  # damping of a fit that goes on
-_SMALLER = LevenbergMarquardt(iterations=3, tolerance=0.02, damping=_LATER, polish=QuasiNewton(iterations=30))
+_SMALLER = LevenbergMarquardt(iterations=3, tolerance=0.02, damping=1e-3, polish=QuasiNewton(iterations=30))
 _FAR_OFF = 100.0  # times the loss before a removal: so far from a fit it may not find back
 _SPLITS = 4  # sizes tried, each nearer to the size before
 _EFFORT = (0.25, 4.0)  # least and most that is made of a budget, relative to the default
@@ -99,9 +98,9 @@ class HiddenSieve:
 
     states: int | None = None
     degree: int = 3
-    length: int = 240
-    windows: int = 160
-    burn: int = 60
+    length: int = 300
+    windows: int = 120
+    burn: int = 40
     by_term: bool = False
     least: int = 10
     growth: Growth = field(default_factory=Growth)
@@ -123,11 +122,11 @@ class HiddenSieve:
         return replace(self, growth=replace(self.growth, higher=higher), optimiser=optimiser, windows=windows)
 
     def longer(self, start: HiddenStart, until: float = np.inf) -> HiddenStart:
-        """Return the start with all terms fitted on; no round begins after `until`, in seconds of `time.monotonic`."""
+        """Return the start with all terms fitted on; no round begins after `until` (`time.perf_counter`)."""
         if not start.has_products:
             return start
         free, higher = np.ones(start.fit.coef.shape, dtype=bool), self.growth.higher
-        later = replace(higher, iterations=max(higher.iterations - SHORT_ROUNDS, 0), damping=_LATER)
+        later = replace(higher, iterations=max(higher.iterations - SHORT_ROUNDS, 0), damping=1e-3)
         return replace(
             start, fit=fitted(later, boxed(start.problem, start.fit.coef), start.fit.coef, free, self.rows, until)
         )
@@ -147,11 +146,11 @@ class HiddenSieve:
     ) -> Iterator[HiddenPoint]:
         """Yield points from the full model down, each with a share of the coefficients of the one before.
 
-        None is begun after `until`, in seconds of `time.monotonic`.
+        None is begun after `until`, in seconds of `time.perf_counter`.
         """
         point = HiddenPoint(np.ones(full.coef.shape, dtype=bool), full)
         yield point
-        while point.size > self.least and time.monotonic() < until:
+        while point.size > self.least and time.perf_counter() < until:
             following = self.smaller(problem, point, int(point.size * share), until)
             if following is None:
                 return

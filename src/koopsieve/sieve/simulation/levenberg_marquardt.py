@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from koopsieve._types import FloatArray
 from koopsieve.regression import TriangularFactor
 
 _LEAST_DAMPING, _MOST_DAMPING = 1e-6, 1e9
+_LEAST_POLISHED = 1e-4  # damping where steps are polished: its coordinates hold further than a step does
 
 
 class LeastSquaresProblem(Protocol):
@@ -113,8 +114,8 @@ class LevenbergMarquardt:
         coefficients have units of their own; one where they have a common unit, so that a coefficient that the data
         hardly see does not run away (D86).
     polish : function, optional
-        Called after every accepted step with the problem, where the step began, the `Curve` there and the damping. It
-        returns a θ with a lower loss; where the loss is not lower, the step itself is taken.
+        Called after every accepted step with the problem, the `State` and `Curve` where the step began, and its end.
+        It returns a θ with a lower loss; where the loss is not lower, the step itself is taken.
     """
 
     iterations: int = 20
@@ -122,19 +123,19 @@ class LevenbergMarquardt:
     damping: float = 1e-4
     tries: int = 10
     stiffness: float = 0.0
-    polish: Callable[[Any, FloatArray, Curve, float], FloatArray] | None = None
+    polish: Callable[[Any, State, Curve, FloatArray], FloatArray] | None = None
 
     def fit(
         self, problem: LeastSquaresProblem, theta: FloatArray, loss: float | None = None, until: float = np.inf
     ) -> LeastSquaresFit:
         """Minimise the loss from θ; give the loss there if it is known already.
 
-        No iteration begins after `until`, in seconds of `time.monotonic`.
+        No iteration begins after `until`, in seconds of `time.perf_counter`.
         """
         state = State(theta, _finite(problem.loss(theta) if loss is None else loss), self.damping)
         trace = [state.loss]
         for _ in range(self.iterations):
-            if time.monotonic() > until:
+            if time.perf_counter() > until:
                 break
             following = self.step(problem, state)
             if following is None:
@@ -153,22 +154,19 @@ class LevenbergMarquardt:
             theta = state.theta + curve.step(damping)
             loss = _finite(problem.loss(theta))
             if loss < state.loss:
-                theta, loss = self._polished(problem, state.theta, curve, damping, theta, loss)
-                return State(theta, loss, max(damping / 10, _LEAST_DAMPING))
+                following = State(theta, loss, max(damping / 10, _LEAST_DAMPING))
+                return following if self.polish is None else self._polished(problem, state, curve, following)
             if damping >= _MOST_DAMPING:
                 break
             damping *= 10
         return None
 
-    def _polished(
-        self, problem: LeastSquaresProblem, begun: FloatArray, curve: Curve, damping: float, theta: FloatArray,
-        loss: float,
-    ) -> tuple[FloatArray, float]:  # fmt: skip
-        if self.polish is None:
-            return theta, loss
-        polished = self.polish(problem, begun, curve, damping)
-        lower = _finite(problem.loss(polished))
-        return (polished, lower) if lower < loss else (theta, loss)
+    def _polished(self, problem: LeastSquaresProblem, state: State, curve: Curve, following: State) -> State:
+        """Return the iterate after polishing, or where that gained nothing the step before."""
+        theta = self.polish(problem, state, curve, following.theta) if self.polish else following.theta
+        loss = _finite(problem.loss(theta))
+        better = replace(following, theta=theta, loss=loss) if loss < following.loss else following
+        return replace(better, damping=max(state.damping / 3, _LEAST_POLISHED))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +197,10 @@ class Curve:
         """Return T, shape (P, P), for which TᵀHT is the identity, H = JᵀJ + λD² (D85)."""
         turned: FloatArray = self.turn / np.sqrt(self.spread + damping)
         return turned / self.scale[:, None]
+
+    def length(self, step: FloatArray, damping: float) -> float:
+        """Return the length of T⁻¹ step."""
+        return float(np.linalg.norm(np.sqrt(self.spread + damping) * (self.turn.T @ (self.scale * step))))
 
 
 def damping_scale(norm: FloatArray, stiffness: float) -> FloatArray:
