@@ -175,9 +175,10 @@ def search_all(
                 continue
             made = _task(job, plan, divided, settings) if made is None else made
             parts, task = made
+            until = deadline if found else np.inf  # the first search is always made, whole
             error = min((float(np.median(point.runs)) for point in rivals), default=np.inf)
             with part(settings.shown, share * (1 - SHARE_OF_JUDGING)):
-                found.append(_Search.of(form, job, parts, replace(task, until=deadline, to_beat=error)))
+                found.append(_Search.of(form, job, parts, replace(task, until=until, to_beat=error)))
     _check_nothing_chosen_blindly(divided, found, [form for job in plan.jobs for form in job.forms])
     least, results = _least(found), []
     for one in found:
