@@ -29,7 +29,7 @@ def coordinate_scale(domain: Domain, standardize: bool) -> FloatArray:
         here, rows = x.mean(axis=0), rows + len(x)
         squares += ((x - here) ** 2).sum(axis=0) + (here - mean) ** 2 * len(x) * (rows - len(x)) / rows
         mean += (here - mean) * len(x) / rows
-    deviation = unit * np.sqrt(squares / rows)
+    deviation = unit * np.sqrt(squares / max(rows, 1))  # without rows the centres are refused in words
     return frozen(np.where(deviation > 0, deviation, 1.0))
 
 

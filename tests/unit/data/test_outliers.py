@@ -147,6 +147,17 @@ def test_a_run_is_as_long_in_a_stream_wherever_blocks_end(rows, run):
         assert note.startswith(f"Kept: {whole}")
 
 
+@pytest.mark.parametrize("rows", [1, 2, 7, 300])
+@pytest.mark.parametrize("at", [0, 150, 297, 298, 299])
+def test_the_inputs_of_a_stream_end_one_sample_before_its_outputs(rows, at):
+    u = with_values(at, 1e6, U)
+    whole = find_outliers(episodes_from_arrays(Y, u)).count
+    stream = Stream.from_chunks([("a", Y[a : a + rows], u[a : a + rows]) for a in range(0, 300, rows)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KoopsieveWarning)
+        assert len(stream.with_outliers("keep").notes) == whole == (at in (150, 297))
+
+
 def test_a_long_stream_is_looked_through_in_bounded_memory(monkeypatch):
     monkeypatch.setattr("koopsieve.data.streaming.outliers.MAX_SAMPLED_ROWS", 500)
     rng, held = np.random.default_rng(2), []

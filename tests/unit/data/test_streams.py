@@ -9,7 +9,7 @@ from koopsieve import GraphSieve, nmse, sift
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Stream, Trajectories, embed_delays
 from koopsieve.data.splitting import hold_out
-from koopsieve.dictionary import States
+from koopsieve.dictionary import SquaredExponential, States
 from koopsieve.execution import Serial, Threads
 from koopsieve.regression import compress
 
@@ -210,3 +210,9 @@ def test_a_stream_is_cut_at_the_same_samples_however_it_is_read(rows):
     assert learn | held == set(range(800))
     assert held == {k for k in range(800) if k // 30 % 4 == 3}
     assert not learn & held
+
+
+def test_a_stream_that_delays_leave_nothing_of_is_refused_in_words():
+    empty = embed_delays(Stream.from_arrays(np.zeros((1, 1))), 1)
+    with pytest.raises(KoopsieveError, match="found 0"):
+        (States() + SquaredExponential(centers=2, standardize=True)).fit(empty)

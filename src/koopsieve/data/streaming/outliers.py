@@ -102,17 +102,24 @@ def _surveyed(origin: Readable, outputs: int, columns: int) -> tuple[FloatArray,
     return bounds(rows, low, high), low, high
 
 
-def _rows(piece: Piece, outputs: int) -> Iterator[tuple[FloatArray, SourceRows]]:
-    """Yield outputs and inputs side by side; the last input of an episode, which acts on nothing, is unknown."""
+def _rows(piece: Piece, outputs: int, repeat: bool = False) -> Iterator[tuple[FloatArray, SourceRows]]:
+    """Yield outputs and inputs side by side.
+
+    The last input of an episode acts on nothing: it is unknown, or if `repeat` that before it, so that what is far
+    outside there ends the record.
+    """
     waiting: tuple[FloatArray, SourceRows] | None = None
+    before: FloatArray | None = None
     for block in piece:
         if waiting is not None:
             yield waiting
+            before = waiting[0][-1:]
         u = np.full((len(block.states), block.inputs.shape[1]), np.nan)
         u[: len(block.inputs)] = block.inputs
         waiting = np.concatenate([block.states[:, :outputs], u], axis=1), block.source
     if waiting is not None:
-        waiting[0][-1:, outputs:] = np.nan
+        last = (waiting[0] if before is None else np.concatenate([before, waiting[0]]))[-2:-1]
+        waiting[0][-1:, outputs:] = last[:, outputs:] if repeat and len(last) else np.nan
         yield waiting
 
 
@@ -121,7 +128,7 @@ def _find(origin: Readable, between: FloatArray, names: Sequence[str], outputs: 
     rows: tuple[dict[str, set[int]], dict[str, set[int]]] = (defaultdict(set), defaultdict(set))
     for piece in origin.pieces(BLOCK_ROWS):
         left_out = set[tuple[str, int]]()
-        for values, far, source in _flagged(_rows(piece, outputs), between):
+        for values, far, source in _flagged(_rows(piece, outputs, repeat=True), between):
             for row, column in np.argwhere(far).tolist():
                 count += 1
                 if len(listed) < LISTED:
