@@ -2,7 +2,7 @@
 
     koopsieve reproduce all --out default
     koopsieve reproduce all --out published --as-published
-    python -m benchmarks.sensitivity sensitivity --levels 20
+    python -m benchmarks.sensitivity sensitivity --levels 20 --systems lorenz
     PYTHONPATH=src:. python -m benchmarks.reproduction_page default published sensitivity
 
 The second step also keeps the numbers in docs/reproduction.json, from which a test makes the page again.
@@ -208,10 +208,7 @@ def readings(summary):
 
 
 def sensitivity(entry):
-    rows = [
-        (name, *(value if isinstance(value, str) else shown(value) for value in row)) for name, *row in entry["rows"]
-    ]
-    return table(entry["header"], rows)
+    return table(entry["header"], [(choice, *map(shown, numbers)) for choice, *numbers in entry["rows"]])
 
 
 def page(numbers):
