@@ -6,6 +6,8 @@ rounding, without the second and the hundred megabytes that it takes to import s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -19,18 +21,22 @@ _MAX_ROWS = 20_000  # k-means takes up to this many samples at once, and more in
 
 def coordinate_scale(domain: Domain, standardize: bool) -> FloatArray:
     """Return what to divide the coordinates by: their standard deviations (one for a constant), or ones."""
-    n = len(domain.names)
     if not standardize:
-        return frozen(np.ones(n))
+        return frozen(np.ones(len(domain.names)))
+    _, deviation = moments(domain.blocks(), len(domain.names))
+    return frozen(np.where(deviation > 0, deviation, 1.0))
+
+
+def moments(blocks: Iterator[FloatArray], n: int) -> tuple[FloatArray, FloatArray]:
+    """Return the mean and the standard deviation of n coordinates, by one pass; zeros where there are no points."""
     rows, mean, squares, unit = 0, np.zeros(n), np.zeros(n), np.ones(n)
-    for block in domain.blocks():  # pairwise merging of moments, which loses no digits to a large mean
+    for block in blocks:  # pairwise merging of moments, which loses no digits to a large mean
         unit = unit if rows else magnitude(block)
         x = block / unit
         here, rows = x.mean(axis=0), rows + len(x)
         squares += ((x - here) ** 2).sum(axis=0) + (here - mean) ** 2 * len(x) * (rows - len(x)) / rows
         mean += (here - mean) * len(x) / rows
-    deviation = unit * np.sqrt(squares / max(rows, 1))  # without rows the centres are refused in words
-    return frozen(np.where(deviation > 0, deviation, 1.0))
+    return unit * mean, unit * np.sqrt(squares / max(rows, 1))
 
 
 def draw_rows(domain: Domain, count: int, rng: np.random.Generator) -> FloatArray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
+from koopsieve.dictionary.centers import moments
 from koopsieve.dictionary.observables import Observables, indices_below
 from koopsieve.dictionary.program import NODE, Program, program
 from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS, Block, Domain, Fitted, Samples
@@ -175,8 +176,8 @@ class Monomials(Block):
     """All products of states (or of states and inputs) with total degree from two up to `degree`.
 
     Degree one is `States()` and `Inputs()`, degree zero `Constant()`. Of a signal whose mean is more than ten standard
-    deviations from zero, such as a temperature in kelvin, powers are taken about a round number near its mean; so add
-    `States()` and `Constant()`, which make up for it.
+    deviations from zero, such as a temperature in kelvin, powers are taken about its mean; so add `States()` and
+    `Constant()`, which make up for it.
 
     Parameters
     ----------
@@ -220,12 +221,12 @@ class Monomials(Block):
             )
         factors = [c for total in range(2, self.degree + 1) for c in combinations_with_replacement(used, total)]
         powers = np.array([np.bincount(c, minlength=d) for c in factors], dtype=np.intp).reshape(-1, d)
-        center = _centers(domain)
+        center, names = _centers(domain)
         if self.of == STATES_AND_INPUTS:
             with_input = powers[:, n:].any(axis=1)
-            alone = _products(powers[~with_input, :n], domain.names, center[:n])
-            return Fitted(alone, _products(powers[with_input], domain.names, center))
-        return Fitted(observables=_products(powers, domain.names, center))
+            alone = _products(powers[~with_input, :n], names, center[:n])
+            return Fitted(alone, _products(powers[with_input], names, center))
+        return Fitted(observables=_products(powers, names, center))
 
     def _columns(self, signals: Signals, coordinates: int) -> list[int]:
         """Return the coordinates that are multiplied: those at most `depth` samples back, and the acting inputs."""
@@ -236,41 +237,35 @@ class Monomials(Block):
         return np.flatnonzero(near).tolist()
 
 
-def _centers(domain: Domain) -> FloatArray:
-    """Return what is subtracted from every coordinate: zero, or a round number near the mean where that is far away.
+def _centers(domain: Domain) -> tuple[FloatArray, list[str]]:
+    """Return what is subtracted from every coordinate, zero or a mean that is far from it, and how that is written.
 
-    The first samples tell it. All samples of a signal have the same.
+    All samples of a signal have the same. The mean is not rounded, so that units and the order of the data do not
+    matter; its name is, to a thousandth of the deviation.
     """
-    points = next(iter(domain.blocks()), np.zeros((0, len(domain.names))))
-    center = np.zeros(len(domain.names))
-    if not len(points):
-        return center
-    found: dict[str, float] = {}
-    for column, (signal, _) in enumerate(domain.samples.signals.samples[: len(center)]):
-        if signal not in found:
-            found[signal] = _round_mean(points[:, column])
-        center[column] = found[signal]
-    return center
+    with np.errstate(over="ignore", invalid="ignore"):  # whoever evaluates the products names what overflows
+        mean, deviation = moments(domain.points(), len(domain.names))
+    newest: dict[str, int] = {}
+    columns = [
+        newest.setdefault(signal, i) for i, (signal, _) in enumerate(domain.samples.signals.samples[: len(mean)])
+    ]
+    far = (deviation > 0) & (np.abs(mean) > FAR * deviation)
+    center, deviation = np.where(far, mean, 0.0)[columns], deviation[columns]
+    return center, [_moved_name(*one) for one in zip(domain.names, center.tolist(), deviation.tolist(), strict=True)]
 
 
-def _round_mean(values: FloatArray) -> float:
-    mean, deviation = float(np.mean(values)), float(np.std(values))
-    if not 0 < FAR * deviation < abs(mean):
-        return 0.0
-    unit = 10.0 ** np.floor(np.log10(deviation))
-    return float(np.round(mean / unit) * unit)
-
-
-def _products(powers: IndexArray, names: tuple[str, ...], center: FloatArray) -> Products | ScaledProducts:
-    moved = [_moved_name(name, c) for name, c in zip(names, center.tolist(), strict=False)]
-    found = tuple(_monomial_name(row, moved) for row in powers)
+def _products(powers: IndexArray, names: Sequence[str], center: FloatArray) -> Products | ScaledProducts:
+    found = tuple(_monomial_name(row, names) for row in powers)
     if not center.any():
         return Products(found, powers)
     return ScaledProducts(found, powers, center, np.ones(len(center)))
 
 
-def _moved_name(name: str, center: float) -> str:
-    return f"({name} {'+' if center < 0 else '-'} {abs(center):.15g})" if center else name
+def _moved_name(name: str, center: float, deviation: float) -> str:
+    if not center:
+        return name
+    digits = 4 + int(np.log10(abs(center) / deviation))
+    return f"({name} {'+' if center < 0 else '-'} {abs(center):.{digits}g})"
 
 
 def _monomial_name(powers: IndexArray, names: Sequence[str]) -> str:

@@ -72,6 +72,10 @@ class Domain:
         """How a point is written in names."""
         return "x" if self.of == STATES else "(x,u)"
 
+    def points(self) -> Iterator[FloatArray]:
+        """Yield all points, block by block, whatever they hold."""
+        return self.samples.state_blocks() if self.of == STATES else self.samples.acted_blocks()
+
     def blocks(self) -> Iterator[FloatArray]:
         """Yield all points, block by block.
 
@@ -80,7 +84,7 @@ class Domain:
         KoopsieveError
             If distances between them could not be computed.
         """
-        for points in self.samples.state_blocks() if self.of == STATES else self.samples.acted_blocks():
+        for points in self.points():
             largest = np.abs(points).max(axis=0, initial=0.0)
             if (largest > _LARGEST).any():
                 column = int(np.argmax(largest))

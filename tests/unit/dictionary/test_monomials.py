@@ -1,4 +1,4 @@
-"""Monomials of signals that are far from zero, such as kelvin: taken about a round number near the mean."""
+"""Monomials of signals that are far from zero, such as kelvin: taken about their mean."""
 
 import numpy as np
 import pytest
@@ -18,13 +18,26 @@ PHI = (States() + Constant() + Inputs() + Monomials(2, of="states and inputs")).
 POINTS = np.concatenate(list(DATA.acted_blocks()))
 
 
-def test_powers_are_taken_about_a_round_number_near_the_mean():
+def test_powers_are_taken_about_the_mean():
     values = dict(zip(PHI.regressors, PHI.evaluate(POINTS).T, strict=True))
-    T, v, before = POINTS[:, 0] - 313, POINTS[:, 1], POINTS[:, 2] - 313
-    np.testing.assert_allclose(values["(T - 313)^2"], T**2, rtol=1e-12)
-    np.testing.assert_allclose(values["(T - 313) (T[k-1] - 313)"], T * before, rtol=1e-12)
-    np.testing.assert_allclose(values["v (u + 1000000)"], v * (POINTS[:, 4] + 1e6), rtol=1e-12)
+    warm, pushed = POINTS[:, 0].mean(), POINTS[:, 4].mean()
+    T, v, before, u = POINTS[:, 0] - warm, POINTS[:, 1], POINTS[:, 2] - warm, POINTS[:, 4] - pushed
+    name = f"(T - {warm:.6g})"
+    np.testing.assert_allclose(values[f"{name}^2"], T**2, atol=1e-9)
+    np.testing.assert_allclose(values[f"{name} (T[k-1] - {warm:.6g})"], T * before, atol=1e-9)
+    np.testing.assert_allclose(values[f"v (u + {-pushed:.9g})"], v * u, atol=1e-6)
     assert "v^2" in values
+
+
+@pytest.mark.parametrize("factor", [1e-6, 3.7, 1e9])
+def test_neither_units_nor_the_order_of_the_data_matter(factor):
+    episodes = [X[:20] + OFFSET, X[20:35] + OFFSET, X[35:] + OFFSET]
+    first = Monomials(3).fit(Trajectories.from_arrays(episodes))
+    other = Monomials(3).fit(Trajectories.from_arrays([factor * x for x in episodes[::-1]]))
+    scale = np.abs(first(X + OFFSET)).max(axis=0)
+    found = other(factor * (X + OFFSET)) / scale
+    ratio = np.abs(found).max(axis=0)
+    np.testing.assert_allclose(found / ratio, first(X + OFFSET) / scale, atol=1e-9)
 
 
 def test_gradients_are_central_differences():
