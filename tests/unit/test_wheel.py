@@ -18,6 +18,7 @@ REQUIRED = {
     "sympy",
     "numba",
     "threadpoolctl",
+    "cloudpickle",
     "h5py",
     "typer",
     "rich",

@@ -245,11 +245,11 @@ def _centers(domain: Domain) -> tuple[FloatArray, list[str]]:
     """
     with np.errstate(over="ignore", invalid="ignore"):  # whoever evaluates the products names what overflows
         mean, deviation = moments(domain.points(), len(domain.names))
+        far = (deviation > 0) & (np.abs(mean) > FAR * deviation)
     newest: dict[str, int] = {}
     columns = [
         newest.setdefault(signal, i) for i, (signal, _) in enumerate(domain.samples.signals.samples[: len(mean)])
     ]
-    far = (deviation > 0) & (np.abs(mean) > FAR * deviation)
     center, deviation = np.where(far, mean, 0.0)[columns], deviation[columns]
     return center, [_moved_name(*one) for one in zip(domain.names, center.tolist(), deviation.tolist(), strict=True)]
 

@@ -112,6 +112,14 @@ def streams(tmp_path, states, inputs, **options):
     }
 
 
+@pytest.fixture
+def _dask_works_here():
+    """A test of the command line leaves a client of a cluster behind that Dask would go on using."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.mark.usefixtures("_dask_works_here")
 @pytest.mark.parametrize("origin", ["arrays", "chunks", "parquet", "dask"])
 def test_streams_name_drop_and_refuse_the_same_values_as_arrays(tmp_path, origin):
     kept = streams(tmp_path, FAULTY_Y, FAULTY_U)[origin]

@@ -1,5 +1,7 @@
 """Monomials of signals that are far from zero, such as kelvin: taken about their mean."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sympy
@@ -84,3 +86,10 @@ def test_an_offset_of_a_column_changes_nothing(offset):
     )
     np.testing.assert_allclose(second.errors.mean, first.errors.mean, rtol=0.05)
     assert first.errors.mean[-1] < 1e-3
+
+
+def test_numbers_near_the_largest_of_all_are_not_moved():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        huge = Monomials(2).fit(Trajectories.from_arrays(np.array([[-1.7e308], [1.7e308], [1.0]])))
+    assert huge.names == ("x1^2",)
