@@ -2,8 +2,7 @@
 
     koopsieve reproduce all --out default
     koopsieve reproduce all --out published --as-published
-    python -m benchmarks.sensitivity sensitivity --levels 20 --systems lorenz
-    PYTHONPATH=src:. python -m benchmarks.reproduction_page default published sensitivity
+    PYTHONPATH=src:. python -m benchmarks.reproduction_page default published
 
 The second step also keeps the numbers in docs/reproduction.json, from which a test makes the page again.
 """
@@ -38,15 +37,14 @@ DIGITS = 6  # enough that rounding again to three digits changes nothing
 LEVELS = (10.0, 20.0, 40.0)  # of noise, shown in tables of errors
 
 
-def collect(folders, sensitivity):
-    """Return what the page needs of the summaries and of the tables of sensitivity, rounded to six digits."""
+def collect(folders):
+    """Return what the page needs of the summaries, rounded to six digits."""
     found = {kind: {} for kind in KINDS}
     for kind, folder in zip(KINDS, folders, strict=True):
         for system in SYSTEMS:
             summary = json.loads((Path(folder) / system / "summary.json").read_text())
             found[kind][system] = {key: value for key, value in summary.items() if "ci95" not in key}
-    tables = [] if sensitivity is None else json.loads((Path(sensitivity) / "tables.json").read_text())
-    return _rounded({"version": __version__, **found, "sensitivity": tables})
+    return _rounded({"version": __version__, **found})
 
 
 def _rounded(value):
@@ -207,10 +205,6 @@ def readings(summary):
     return table(("reading", *(f"p_d = {d}" for d in dampings)), rows)
 
 
-def sensitivity(entry):
-    return table(entry["header"], [(choice, *map(shown, numbers)) for choice, *numbers in entry["rows"]])
-
-
 def page(numbers):
     """Return the page as Markdown."""
     environment = Environment(
@@ -218,7 +212,7 @@ def page(numbers):
     )
     environment.filters["shown"] = shown
     makers = (sizes, unsettled, change, one_step, horizons, conditioning)
-    makers += (circuit_one_step, circuit_horizons, circuit_conditioning, readings, sensitivity)
+    makers += (circuit_one_step, circuit_horizons, circuit_conditioning, readings)
     return environment.get_template(TEMPLATE).render(
         numbers=numbers,
         MARK=MARK,
@@ -229,8 +223,8 @@ def page(numbers):
     )
 
 
-def main(default, published, sensitivity=None):
-    numbers = collect((default, published), sensitivity)
+def main(default, published):
+    numbers = collect((default, published))
     NUMBERS.write_text(json.dumps(plain(numbers), indent=1, ensure_ascii=False) + "\n")
     PAGE.write_text(page(json.loads(NUMBERS.read_text())))
     for system, names in FIGURES.items():
