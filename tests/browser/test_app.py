@@ -85,6 +85,8 @@ def test_from_dropped_logs_to_downloads(browser, address, log, tmp_path):
     for label, name in (("Outputs", "position [m]"), ("Inputs", "force [N]"), ("Time", "time")):
         pick(page, label, name)
     page.get_by_text("600 rows in 1 episode were read. Sample time 0.05.").wait_for()
+    page.get_by_text("Short names").click()
+    page.get_by_label("position [m]").fill("y")
     page.get_by_text("More", exact=True).click()
     page.get_by_label("Past samples (empty: found)").fill("1")
     page.get_by_label("Degree of products").fill("2")
@@ -92,12 +94,15 @@ def test_from_dropped_logs_to_downloads(browser, address, log, tmp_path):
     find_a_model(page, 1)
     report = page.frame_locator("iframe")
     report.locator("#runs svg").first.wait_for()
-    assert "position [m]" in report.locator("#equations").inner_text()
+    assert "y [m]" in report.locator("#runs").inner_text()
+    equations = report.locator("#equations").inner_text()
+    assert "y" in equations
+    assert "position" not in equations
     Model.load(downloaded(page, "model.npz"))
     with zipfile.ZipFile(downloaded(page, "model_c.zip")) as archive:
         assert {"model.c", "model.h"} <= set(archive.namelist())
     page.get_by_text("Repeat it").click()
-    page.get_by_text("koopsieve sift").wait_for()
+    page.get_by_text("'y=position [m]'").wait_for()
     page.get_by_text("Trajectories.from_file").wait_for()
     page.get_by_label("Degree of products").fill("3")
     find_a_model(page, 2)

@@ -11,21 +11,19 @@ from typing import Any
 from nicegui import events, run, ui
 
 from koopsieve._types import KoopsieveError
+from koopsieve.app.choice import JUDGE, LEARN, NUMBERS, READING, SIGNALS, UNUSED, Choice, preview_chart, proposed_name
 from koopsieve.app.runs import Run, Runs, State
 from koopsieve.app.server import EXPORTS, FILES
 from koopsieve.cli.command import to_command, to_python
 from koopsieve.cli.reading import read
-from koopsieve.cli.settings import Settings
 from koopsieve.data import Trajectories
 from koopsieve.forms import FORMS
-from koopsieve.io.reading.files import READERS, column_names
+from koopsieve.io.reading.files import READERS
+from koopsieve.sifting.settings import AUTO
 
-LEARN, JUDGE, UNUSED = "learn", "judge", "leave out"
-_MAX_POINTS = 2000  # of a curve in the preview
 _STYLE = ".nicegui-content{padding:0} .report{width:100%;height:calc(100vh - 14rem);min-height:32rem;border:0}"
 _WARNING = "text-red-700 dark:text-red-300"
 _COLUMNS = (("states", "Outputs"), ("inputs", "Inputs"), ("time", "Time"), ("episode", "Episodes"))
-_NUMBERS = (("delays", "Past samples (empty: found)"), ("polynomials", "Degree of products"), ("kernels", "Kernels"))
 
 
 class Page:
@@ -33,11 +31,9 @@ class Page:
 
     def __init__(self, runs: Runs, files: Sequence[Path]) -> None:
         self.runs = runs
-        self.roles: dict[Path, str] = dict.fromkeys(files, LEARN)
+        self.choice = Choice(files)
         self.shown = next(iter(reversed(runs.every)), None)
         self.compared: set[str] = set()
-        self.chosen: dict[str, Any] = {"states": [], "inputs": [], "time": None, "episode": None, "gaps": "refuse"}
-        self.chosen |= {"form": "auto", "horizons": "1, 10, 50", **{name: None for name, _ in _NUMBERS}}
         self._drawn: tuple[Any, ...] = ()
 
     def build(self) -> None:
@@ -68,10 +64,10 @@ class Page:
     @ui.refreshable_method
     def file_list(self) -> None:
         """List the files, each with what it is for."""
-        for path in self.roles:
+        for path in self.choice.roles:
             with ui.row().classes("w-full items-center no-wrap"):
                 ui.label(path.name).classes("grow truncate").tooltip(str(path))
-                ui.select([LEARN, JUDGE, UNUSED], value=self.roles[path]).props("dense").on_value_change(
+                ui.select([LEARN, JUDGE, UNUSED], value=self.choice.roles[path]).props("dense").on_value_change(
                     lambda event, path=path: self._role(path, event.value)
                 )
 
@@ -84,7 +80,7 @@ class Page:
     def columns(self) -> None:
         """Offer the columns that all files have."""
         try:
-            names = self._common_columns()
+            names = self.choice.common_columns()
         except KoopsieveError as error:
             ui.label(str(error)).classes(_WARNING)
             return
@@ -92,23 +88,34 @@ class Page:
             ui.label("Columns appear when there are files.").classes("opacity-70")
             return
         for key, label in _COLUMNS:
-            several = key in ("states", "inputs")
-            kept = [name for name in self.chosen[key] if name in names] if several else self.chosen[key]
-            self.chosen[key] = kept if several or kept in names else None
-            field = ui.select(list(names), value=self.chosen[key], label=label, multiple=several, clearable=not several)
+            several, value = key in SIGNALS, self.choice.values[key]
+            field = ui.select(names, value=value, label=label, multiple=several, clearable=not several)
             field.classes("w-full").props("use-chips" if several else "").mark(key)
             field.on_value_change(lambda event, key=key: self._choose(key, event.value))
+        with ui.expansion("Short names").classes("w-full"):
+            self.short_names()
         with ui.expansion("More").classes("w-full"):
             self._more()
 
+    @ui.refreshable_method
+    def short_names(self) -> None:
+        """Offer a field for the short name of every output and input."""
+        ui.label("For plots, tables and equations; a unit in square brackets is kept.").classes("opacity-70")
+        for column in self.choice.signals:
+            field = ui.input(column, value=self.choice.names.get(column, ""), placeholder=proposed_name(column))
+            field.classes("w-full").props("dense debounce=500").on_value_change(
+                lambda event, column=column: self._rename(column, event.value)
+            )
+
     def _more(self) -> None:
-        for key, options in (("gaps", ["refuse", "split"]), ("form", ["auto", *FORMS])):
-            field = ui.select(options, value=self.chosen[key], label={"gaps": "Missing samples", "form": "Form"}[key])
-            field.classes("w-full").on_value_change(lambda event, key=key: self._choose(key, event.value))
-        for key, label in _NUMBERS:
-            entry = ui.number(label, value=self.chosen[key], min=0, precision=0, step=1).classes("w-full").mark(key)
+        chosen = self.choice.values
+        for key, label, options in (("gaps", "Missing samples", ["refuse", "split"]), ("form", "Form", [AUTO, *FORMS])):
+            field = ui.select(options, value=chosen[key], label=label).classes("w-full")
+            field.on_value_change(lambda event, key=key: self._choose(key, event.value))
+        for key, label in NUMBERS:
+            entry = ui.number(label, value=chosen[key], min=0, precision=0, step=1).classes("w-full").mark(key)
             entry.on_value_change(lambda event, key=key: self._choose(key, event.value))
-        steps = ui.input("Steps ahead that matter", value=self.chosen["horizons"]).classes("w-full").mark("horizons")
+        steps = ui.input("Steps ahead that matter", value=chosen["horizons"]).classes("w-full").mark("horizons")
         steps.on_value_change(lambda event: self._choose("horizons", event.value))
 
     def _start_card(self) -> None:
@@ -179,28 +186,34 @@ class Page:
         numbered = (f"{stem}-{n}{suffix}" for n in itertools.count(2))
         path = next(folder / one for one in itertools.chain([name], numbered) if not (folder / one).exists())
         await event.file.save(path)
-        self.roles[path] = LEARN
+        self.choice.roles[path] = LEARN
         self.file_list.refresh()
         self.columns.refresh()
         await self._read()
 
     async def _role(self, path: Path, role: str) -> None:
-        self.roles[path] = role
+        self.choice.roles[path] = role
         self.columns.refresh()
         await self._read()
 
     async def _choose(self, key: str, value: Any) -> None:
-        self.chosen[key] = value
-        if key in ("states", "inputs", "time", "episode", "gaps"):
+        self.choice.values[key] = value
+        if key in SIGNALS:
+            self.short_names.refresh()
+        if key in READING:
             await self._read()
+
+    async def _rename(self, column: str, name: str) -> None:
+        self.choice.names[column] = name
+        await self._read()
 
     async def _read(self) -> None:
         """Read the data anew and show them with what was done to them; what cannot be read says why."""
-        if not self.chosen["states"]:
+        if not self.choice.values["states"]:
             self._show_data("Name the outputs to see the data.")
             return
         try:
-            settings = self._settings()
+            settings = self.choice.settings()
             data = await run.io_bound(read, settings, settings.files)
         except KoopsieveError as error:
             self._show_data(str(error))
@@ -210,7 +223,7 @@ class Page:
 
     async def _begin(self) -> None:
         try:
-            begun = self.runs.begin(self._settings().complete())
+            begun = self.runs.begin(self.choice.settings().complete())
         except (KoopsieveError, OSError) as error:
             ui.notify(str(error), type="negative", multi_line=True)
             return
@@ -231,26 +244,6 @@ class Page:
             self.panel.set_value(not self.runs.finished())
             self.results.refresh()
 
-    def _settings(self) -> Settings:
-        """Return what was chosen as the settings that the command line takes."""
-        files, tests = ([str(p) for p, role in self.roles.items() if role == kind] for kind in (LEARN, JUDGE))
-        words = str(self.chosen["horizons"]).replace(",", " ").split()
-        wanted = {
-            "files": files,
-            "states": list(self.chosen["states"]),
-            "inputs": list(self.chosen["inputs"]),
-            "horizons": [int(word) if word.isdecimal() else word for word in words],
-            **{key: self.chosen[key] for key in ("time", "episode", "gaps", "form")},
-            **{key: int(self.chosen[key]) for key, _ in _NUMBERS if self.chosen[key] is not None},
-            **({"test": tests} if tests else {}),
-        }
-        return Settings().updated({key: value for key, value in wanted.items() if value not in (None, [])}, "the page")
-
-    def _common_columns(self) -> list[str]:
-        used = [path for path, role in self.roles.items() if role != UNUSED]
-        every = [column_names(path) for path in used]
-        return [name for name in every[0] if all(name in other for other in every)] if every else []
-
     def _show(self, name: str) -> None:
         self.shown = name
         self.results.refresh()
@@ -267,34 +260,3 @@ class Page:
     async def _download(self, picked: Run, file: str) -> None:
         await asyncio.sleep(0)
         ui.download.from_url(f"/runs/{picked.name}/{file}", file)
-
-
-def preview_chart(data: Trajectories) -> dict[str, Any]:
-    """Return the first episode as a chart, one panel per channel, with a common zoom."""
-    x, u = data.states[0][:, : data.n_outputs], data.inputs[0]
-    channels = [*zip(data.output_names, x.T, strict=True), *zip(data.input_names, u.T, strict=True)]
-    stride = max(1, len(x) // _MAX_POINTS)
-    height = 80 / len(channels)
-    return {
-        "tooltip": {"trigger": "axis"},
-        "dataZoom": [{"type": "inside", "xAxisIndex": list(range(len(channels)))}],
-        "grid": [{"top": f"{8 + i * 88 / len(channels)}%", "height": f"{height * 0.8}%"} for i in range(len(channels))],
-        "xAxis": [{"type": "value", "gridIndex": i, "name": "s", "min": "dataMin"} for i in range(len(channels))],
-        "yAxis": [
-            {"type": "value", "gridIndex": i, "name": data.signals.label(name), "scale": True}
-            for i, (name, _) in enumerate(channels)
-        ],
-        "series": [
-            {
-                "type": "line",
-                "color": "#0b6e99" if i < data.n_outputs else "#bc6c25",
-                "step": None if i < data.n_outputs else "end",
-                "showSymbol": False,
-                "name": name,
-                "xAxisIndex": i,
-                "yAxisIndex": i,
-                "data": [[round(k * data.dt, 9), float(values[k])] for k in range(0, len(values), stride)],
-            }
-            for i, (name, values) in enumerate(channels)
-        ],
-    }

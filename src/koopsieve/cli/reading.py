@@ -66,7 +66,7 @@ def _stream(settings: Settings, files: Sequence[str]) -> Stream:
         outliers=settings.outliers,
     )
     _check_dt(settings, data)
-    return replace(data, signals=data.signals.renamed({**states, **inputs}))
+    return replace(data, signals=data.signals.renamed(states, inputs))
 
 
 def columns_by_name(given: Sequence[str]) -> dict[str, str]:

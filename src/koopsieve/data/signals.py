@@ -87,10 +87,10 @@ class Signals:
         """
         return f"{name} [{self.units[name]}]" if name in self.units else name
 
-    def renamed(self, columns: Mapping[str, str]) -> Signals:
-        """Return the signals under new names, given as a mapping from name to column; see `unit_in` for their units."""
-        names = {column: name for name, column in columns.items()}
-        new = {name: unit for name, column in columns.items() if (unit := unit_in(column)) and name != column}
+    def renamed(self, *columns: Mapping[str, str]) -> Signals:
+        """Return the signals under new names, given as mappings from name to column; see `unit_in` for their units."""
+        names = {column: name for one in columns for name, column in one.items()}
+        new = {name: unit for column, name in names.items() if (unit := unit_in(column)) and name != column}
         outputs, inputs = (tuple(names.get(one, one) for one in each) for each in (self.outputs, self.inputs))
         kept = tuple((name, column) for column, name in names.items() if name != column)
         reading = None if self.reading is None else replace(self.reading, columns=kept)

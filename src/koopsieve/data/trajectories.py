@@ -203,8 +203,8 @@ class Trajectories(Dataset):
 
     def renamed(self, *names: Names) -> Trajectories:
         """Return the same data under other names: mappings from a new name to the present one; others say nothing."""
-        columns = {name: column for one in names if isinstance(one, Mapping) for name, column in one.items()}
-        return replace(self, signals=self.signals.renamed(columns)) if columns else self
+        columns = [one for one in names if isinstance(one, Mapping)]
+        return replace(self, signals=self.signals.renamed(*columns)) if columns else self
 
     @classmethod
     def _from_tables(cls, tables: Sequence[Table], dt: float | None) -> Trajectories:
