@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,13 +26,11 @@ from koopsieve.reproduction.study_settings import (
     KernelSettings,
     MethodSettings,
     NoiseStudy,
-    PriorSettings,
     circuit_study,
     noise_study,
 )
 from koopsieve.reproduction.study_summary import summarise_circuit, summarise_noise_study
-from koopsieve.reproduction.study_tables import source_in_title
-from koopsieve.reproduction.table import FULL, REDUCED, StudyTable, write_tables
+from koopsieve.reproduction.study_tables import FULL, REDUCED, StudyTable, source_in_title, write_tables
 
 SYSTEMS = ("lorenz", "usv", "wiener-hammerstein")
 
@@ -83,17 +81,12 @@ def _method_variants(methods: MethodSettings) -> dict[str, MethodSettings]:
     found = {
         f"I cut off at 1e-12 instead of {cutoff:g}": replace(methods, pseudo_inverse_cutoff=1e-12),
         f"b = 1e-8 instead of {prior.b:g}": replace(methods, prior=replace(prior, b=1e-8)),
-        "the library's default prior": replace(methods, prior=_shipped()),
+        "the library's default prior": replace(methods, prior=SpikeSlabPrior()),
     }
     for worth in (0.0, 0.01, 0.03, 0.1):
         if worth != prior.worth:
             found[f"worth = {worth:g} instead of {prior.worth:g}"] = replace(methods, prior=replace(prior, worth=worth))
     return found
-
-
-def _shipped() -> PriorSettings:
-    every = asdict(SpikeSlabPrior())
-    return PriorSettings(**{field.name: every[field.name] for field in fields(PriorSettings)})
 
 
 def main(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import KoopsieveError
-from koopsieve._written import encoded, written_whole
+from koopsieve._written import write_text
 
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -52,8 +52,7 @@ def json_number(value: Any) -> float:
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
     """Write `value` to `path`, whole or not at all; the same value gives the same bytes."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
-    with written_whole(path) as stream:
-        stream.write(encoded(text) + b"\n")
+    write_text(path, f"{text}\n")
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:

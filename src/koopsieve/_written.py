@@ -104,6 +104,7 @@ def _written_at_the_end(target: Path) -> Iterator[IO[bytes]]:
         stream.write(held.getvalue())
 
 
-def encoded(text: str) -> bytes:
-    """Return text in UTF-8; what has no letter, as in a file name of another encoding, is written as its code."""
-    return text.encode("utf-8", "backslashreplace")
+def write_text(path: Place, text: str, overwrite: bool = True) -> None:
+    """Write text as UTF-8, whole or not at all; what has no letter, as in foreign file names, as its code."""
+    with written_whole(path, overwrite) as stream:
+        stream.write(text.encode("utf-8", "backslashreplace"))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from koopsieve.cli.options import from_flags
 from koopsieve.cli.settings import Settings
 from koopsieve.data import Trajectories
 from koopsieve.data.signals import unit_in
@@ -56,7 +57,7 @@ class Choice:
             **{key: int(self.values[key]) for key, _ in NUMBERS if self.values[key] is not None},
             **({"test": tests} if tests else {}),
         }
-        return Settings().updated({key: value for key, value in wanted.items() if value not in (None, [])}, "the page")
+        return from_flags(Settings(), wanted, "the page")
 
     def _named(self, column: str) -> str:
         """Return a column as `--states` takes it: "speed=Drehzahl Last [1/s]", or its name if it has no shorter one."""

@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -17,12 +18,14 @@ import typer
 
 from koopsieve._types import KoopsieveError, KoopsieveWarning
 from koopsieve._version import __version__
+from koopsieve._written import refuse_taken
 from koopsieve.cli import INTERRUPTED
 from koopsieve.cli.demo import demo, example
+from koopsieve.cli.options import Overwrite
 from koopsieve.cli.predict import predict, simulate
-from koopsieve.cli.reproduce import reproduce
 from koopsieve.cli.saved import compare, export, inspect
 from koopsieve.cli.sift import sift
+from koopsieve.execution.progress import bar
 
 _ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|outliers|episode|time|dt)=["']?(\w(?:[\w.+-]*\w)?)?["']?(?:…)?""")
 _TEXT_ARGUMENT = re.compile(r"""\b(missing|date_format)=("[^"]*"|'[^']*')?""")  # values that a shell needs quoted
@@ -46,6 +49,53 @@ def serve_app(
     from koopsieve.app import serve
 
     serve(files or [], out, port, not no_browser, typer.echo)
+
+
+class System(StrEnum):
+    """What can be reproduced."""
+
+    LORENZ = "lorenz"
+    USV = "usv"
+    WIENER_HAMMERSTEIN = "wiener-hammerstein"
+    ALL = "all"
+
+
+def reproduce(
+    system: Annotated[System, typer.Argument(help="Which experiment of the paper.")],
+    out: Annotated[Path, typer.Option(help="Folder for summaries, tables and figures; runs found there are kept.")],
+    runs: Annotated[int | None, typer.Option(min=1, help="Monte Carlo runs per noise level (paper: 25).")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the measured Wiener-Hammerstein records.", envvar="KOOPSIEVE_DATA"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="3 runs and fewer noise levels.")] = False,
+    as_published: Annotated[bool, typer.Option("--as-published", help="Method IV by the paper's own updates.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes (default: one per core).")] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Rerun the paper's experiments; tables and figures stand beside the paper's own numbers.
+
+    Interrupted in any way, the same command goes on where it stopped. A finished reproduction is
+    replaced only with --overwrite.
+    """
+    from koopsieve.reproduction.reproduce import reproduce as run
+    from koopsieve.reproduction.reproduce import summaries
+
+    refuse_taken(summaries(system.value, out), overwrite)
+    found = run(
+        system.value,
+        out,
+        runs=runs,
+        data=data,
+        seed=seed,
+        quick=quick,
+        as_published=as_published,
+        workers=workers,
+        progress=bar,
+    )
+    for name in found:
+        typer.echo(f"{name}: {out / name / 'summary.json'}, tables.md and figures beside it")
 
 
 app = typer.Typer(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import Field, fields
 from typing import Any
 
-from koopsieve.cli.checks import checked_gaps
 from koopsieve.cli.options import listed
 from koopsieve.cli.settings import Settings
 
@@ -57,9 +56,9 @@ def to_python(settings: Settings) -> str:
     reading: dict[str, Any] = {
         "states": columns_by_name(settings.states),
         "inputs": columns_by_name(settings.inputs),
-        **{name: _python_value(name, getattr(settings, name)) for name in _READING},
+        **{name: getattr(settings, name) for name in _READING},
     }
-    reading = {name: value for name, value in reading.items() if value not in (None, (), {}, "raise")}
+    reading = {name: value for name, value in reading.items() if value not in (None, (), {}, "raise", "refuse")}
     names, width = ["Trajectories", "sift"], len(settings.inputs)
     options = []
     if settings.polynomials is not None or settings.kernels is not None:
@@ -85,10 +84,6 @@ def to_python(settings: Settings) -> str:
             "print(result.describe())",
         ]
     )
-
-
-def _python_value(name: str, value: Any) -> Any:
-    return checked_gaps(value) if name == "gaps" else value
 
 
 def _flag(entry: Field[Any], value: Any) -> list[str]:

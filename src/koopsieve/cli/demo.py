@@ -6,28 +6,24 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
+from koopsieve._display import number
+from koopsieve._exchange import check_folder, whole_folder
 from koopsieve._types import NotInstalledError
+from koopsieve._written import check_file, written_whole
 from koopsieve.cli.options import Overwrite, chosen
 from koopsieve.cli.sift import show_result
-from koopsieve.execution.progress import bar
-
-if TYPE_CHECKING:
-    from koopsieve.sifting.result import SieveResult
-
-
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from koopsieve._display import number
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Constant, Inputs, Monomials, States
 from koopsieve.dictionary.recipes import STATES_AND_INPUTS
 from koopsieve.execution import Progress, silent
-from koopsieve.plots import plot_simulation
+from koopsieve.execution.progress import bar
+from koopsieve.io.run import RUN_FILES, write_run
+from koopsieve.plots import plot_error_against_horizon, plot_simulation, save_figure
 from koopsieve.plots.figure import MODELS, as_text, new_figure
+from koopsieve.report import write_report
 from koopsieve.sifting.judge import EVERYTHING, LINEAR, SIFTED
 from koopsieve.sifting.pipeline import sift
 from koopsieve.sifting.result import SieveResult
@@ -38,16 +34,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-import csv
-import io
-
 TITLE = "A spring that hardens, pushed by a force"
 FIGURES = ("demo.png", "error.png")
 STORY = (
     "Only the position is measured, with noise. Candidates are all products, up to degree three, of the last three "
     "samples of position and force. Errors are on another record."
 )
+HORIZONS = (1, 10, 50)
+SAMPLES, TEST_SAMPLES = 2400, 2000
+NOISE = 0.01  # of the position, which moves by about 0.6
+DRAWN_SECONDS = 40.0  # length of the record that the figure shows
+FIGURE_TITLE = "A spring that hardens, pushed by a force. Only its position is measured, with noise."
 
 
 def demo(
@@ -64,10 +61,6 @@ def demo(
 
     Example: koopsieve demo --out demo
     """
-    from koopsieve._exchange import check_folder, whole_folder
-    from koopsieve.io.run import RUN_FILES, write_run
-    from koopsieve.report import write_report
-
     out = chosen(out, "demo", overwrite)
     check_folder(out, (*RUN_FILES, "report.html", *FIGURES), overwrite)
     result = sift_demo(seed=seed, noise=noise, progress=bar)
@@ -85,21 +78,12 @@ def demo(
 
 def _draw(result: SieveResult, folder: Path, shown: Path) -> str:
     """Draw both figures, if matplotlib is installed, and return what to say about it."""
-    from koopsieve.plots import plot_error_against_horizon, save_figure
-
     try:
         for name, axes in zip(FIGURES, (draw_demo(result).axes[0], plot_error_against_horizon(result)), strict=True):
             save_figure(axes, folder / name)
     except NotInstalledError as error:
         return f"The figures were not drawn. {error}"
     return f"Figures: {shown}/demo.png and error.png"
-
-
-HORIZONS = (1, 10, 50)
-SAMPLES, TEST_SAMPLES = 2400, 2000
-NOISE = 0.01  # of the position, which moves by about 0.6
-DRAWN_SECONDS = 40.0  # length of the record that the figure shows
-FIGURE_TITLE = "A spring that hardens, pushed by a force. Only its position is measured, with noise."
 
 
 def sift_demo(
@@ -199,16 +183,10 @@ def example(
 
     Example: koopsieve example --out bench.csv
     """
-    from koopsieve._written import check_file, written_whole
-    from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
-
     out = chosen(out, "bench.csv", overwrite)
     check_file(out, overwrite)
     u, y = bench_record(samples, seed=seed)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["t", "u", "y"])
-    writer.writerows([f"{k * BENCH_SAMPLE_TIME:.2f}", f"{u[k]:.6f}", f"{y[k]:.6f}"] for k in range(samples))
+    columns = np.column_stack([BENCH_SAMPLE_TIME * np.arange(samples), u, y])
     with written_whole(out, overwrite) as stream:
-        stream.write(text.getvalue().encode())
+        np.savetxt(stream, columns, ["%.2f", "%.6f", "%.6f"], ",", header="t,u,y", comments="")
     typer.echo(f"Written to {out}: {samples} samples, columns t, u, y. Now: koopsieve sift {out} --help")

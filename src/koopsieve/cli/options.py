@@ -1,43 +1,98 @@
-"""Options of commands: those that are settings, each declared once in `Settings`; and where a command writes to."""
+"""Options of commands, declared once as fields of a dataclass: check, default, flag and help; and the checks.
+
+A check returns the value, or raises TypeError with what was expected.
+"""
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import itertools
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import Field, fields
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from koopsieve.cli.settings import Settings
+from koopsieve._types import KoopsieveError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Options = TypeVar("Options", bound="DataclassInstance")
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier run.")]
 _METAVARS: dict[Any, str] = {str: "TEXT", int: "N", float: "NUMBER", list[str]: "NAMES"}
+Check = Callable[[Any], Any]
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Return `command(flags, …)` with one option per setting in the place of its first parameter, `flags`.
+def option(
+    check: Check, default: Any, explanation: str, *flags: str, panel: str | None = None, split: bool = False
+) -> Any:
+    """Declare an option; `split` says that commas separate several values."""
+    numbers: dict[Check, Any] = {whole: int, count: int, positive: float, share: float, texts: list[str]}
+    kind = numbers.get(check, str)  # on the command line
+    about = {"check": check, "kind": kind, "help": explanation, "panel": panel, "flags": flags, "split": split}
+    return field(default=default, metadata=about)
 
-    What was given on the command line arrives as a mapping from setting to value; what was not is None.
+
+def updated(options: Options, values: Mapping[str, Any], source: str) -> Options:
+    """Return the options with some replaced by `values`, checked; `source` names where they come from.
+
+    Raises
+    ------
+    KoopsieveError
+        If a key is unknown (the nearest known one is suggested) or a value is not what its key takes.
     """
-    hints = get_type_hints(command, include_extras=True)
-    own = [
-        one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[one.name])
-        for one in list(inspect.signature(command).parameters.values())[1:]
-    ]
+    checks: dict[str, Check] = {entry.name: entry.metadata["check"] for entry in fields(options)}
+    found = {}
+    for key, value in values.items():
+        if key not in checks:
+            near = difflib.get_close_matches(key, checks, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(checks)}."
+            raise KoopsieveError(f"{source} has the unknown key {key!r}. {hint}")
+        try:
+            found[key] = checks[key](value)
+        except TypeError as error:
+            raise KoopsieveError(f"{key} must be {error}. Got {value!r} from {source}.") from None
+    return replace(options, **found)
 
-    def run(**given: Any) -> None:
-        flags = {entry.name: _value(entry, given.pop(entry.name)) for entry in fields(Settings)}
-        command(flags, **given)
 
-    parameters = [_parameter(entry) for entry in fields(Settings)]
-    run.__signature__ = inspect.Signature([*parameters, *own])  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in (*parameters, *own)}
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    return run
+def from_flags(options: Options, flags: Mapping[str, Any], source: str = "the command line") -> Options:
+    """Return the options with those replaced that were given; None and an empty list are nothing given."""
+    return updated(options, {key: value for key, value in flags.items() if value not in (None, [])}, source)
+
+
+def with_options(declared: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that puts one option per field of `declared` in the place of a command's parameter `flags`.
+
+    What was given on the command line arrives as a mapping from field to value; what was not is None.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(command, include_extras=True)
+        parameters = [
+            each
+            for one in inspect.signature(command).parameters.values()
+            for each in (
+                map(_parameter, fields(declared))
+                if one.name == "flags"
+                else [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[one.name])]
+            )
+        ]
+
+        def run(**given: Any) -> None:
+            flags = {entry.name: _value(entry, given.pop(entry.name)) for entry in fields(declared)}
+            command(flags=flags, **given)
+
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        return run
+
+    return decorate
 
 
 def chosen(out: Path | None, default: str, overwrite: bool) -> Path:
@@ -60,14 +115,18 @@ def listed(given: list[str] | str | None) -> list[str] | None:
 def _parameter(entry: Field[Any]) -> inspect.Parameter:
     about: Mapping[str, Any] = entry.metadata
     if entry.name == "files":
-        option = typer.Argument(help=about["help"], show_default=False, metavar="FILES")
+        found = typer.Argument(help=about["help"], show_default=False, metavar="FILES")
     else:
         flags = about["flags"] or (f"--{entry.name.replace('_', '-')}",)
-        told = f"{about['help']}{_default(entry.default)}"
-        metavar = _METAVARS[about["kind"]]
-        option = typer.Option(*flags, help=told, rich_help_panel=about["panel"], show_default=False, metavar=metavar)
+        found = typer.Option(
+            *flags,
+            help=f"{about['help']}{_default(entry.default)}",
+            rich_help_panel=about["panel"],
+            show_default=False,
+            metavar=_METAVARS[about["kind"]],
+        )
     wanted: Any = about["kind"] | None
-    annotation: Any = Annotated[wanted, option]
+    annotation: Any = Annotated[wanted, found]
     return inspect.Parameter(entry.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
@@ -83,3 +142,88 @@ def _value(entry: Field[Any], given: Any) -> Any:
         return given
     parts = listed(given) or []
     return [int(part) if part.isdecimal() and entry.name == "horizons" else part for part in parts]
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """Return one text or several; raises TypeError for anything else."""
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, Sequence) or not all(isinstance(item, str) and item for item in given):
+        raise TypeError("text, or a list of texts")
+    return tuple(given)
+
+
+def text(value: Any) -> str:
+    """Return a text."""
+    if not isinstance(value, str) or not value:
+        raise TypeError("text")
+    return value
+
+
+def whole(value: Any) -> int:
+    """Return a whole number from 0."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError("a whole number, 0 or more")
+    return value
+
+
+def count(value: Any) -> int:
+    """Return a whole number from 1."""
+    if whole(value) < 1:
+        raise TypeError("a whole number, 1 or more")
+    return int(value)
+
+
+def whole_or_auto(value: Any) -> int | str:
+    """Return a whole number from 0, also if it is written as text, or "auto"."""
+    if value == "auto":
+        return "auto"
+    try:
+        return whole(int(value) if isinstance(value, str) and value.isdecimal() else value)
+    except TypeError:
+        raise TypeError("a whole number, 0 or more, or auto") from None
+
+
+def wholes(value: Any) -> tuple[int, ...]:
+    """Return one or more whole numbers from 1, sorted."""
+    given = [value] if isinstance(value, int) else value
+    ints = isinstance(given, Sequence) and all(isinstance(h, int) and not isinstance(h, bool) for h in given)
+    if not ints or not given or min(given) < 1:
+        raise TypeError("one or more whole numbers, each at least 1")
+    return tuple(sorted(set(given)))
+
+
+def share(value: Any) -> float:
+    """Return a number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise TypeError("a number between 0 and 1, both excluded")
+    return float(value)
+
+
+def positive(value: Any) -> float:
+    """Return a positive number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
+        raise TypeError("a positive number")
+    return float(value)
+
+
+def one_of(*choices: str) -> Callable[[Any], str]:
+    """Return a check that lets only `choices` pass."""
+
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise TypeError(f"one of {', '.join(choices)}")
+        return str(value)
+
+    return check
+
+
+def some_of(*choices: str) -> Callable[[Any], tuple[str, ...]]:
+    """Return a check that lets only lists of `choices` pass."""
+
+    def check(value: Any) -> tuple[str, ...]:
+        given = texts(value)
+        if not given or not set(given) <= set(choices):
+            raise TypeError(f"some of {', '.join(choices)}")
+        return given
+
+    return check

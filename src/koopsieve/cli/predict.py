@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -12,19 +13,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve._written import check_file
-from koopsieve.cli.options import Overwrite, listed
+from koopsieve.cli.options import Overwrite, from_flags, with_options
 from koopsieve.cli.prediction_table import (
-    Asked,
-    EpisodeColumn,
     Files,
-    Gaps,
-    Inputs,
-    MaxGap,
     ModelFile,
     Out,
+    ReadingOptions,
     Row,
-    States,
-    TimeColumn,
     place,
     place_columns,
     read_for,
@@ -38,9 +33,11 @@ from koopsieve.forms.histories import Starts
 from koopsieve.forms.prediction import banded, outside, predicted
 
 
+@with_options(ReadingOptions)
 def predict(
     model: ModelFile,
     files: Files,
+    *,
     horizon: Annotated[int, typer.Option(help="Steps ahead.", min=1)] = 1,
     start: Annotated[int | None, typer.Option(help="Predict 1 … HORIZON steps from this row only.", min=0)] = None,
     level: Annotated[
@@ -50,12 +47,7 @@ def predict(
     joint: Annotated[
         bool, typer.Option("--joint", help="Bands that hold all outputs at all steps up to HORIZON together.")
     ] = False,
-    states: States = None,
-    inputs: Inputs = None,
-    episode: EpisodeColumn = None,
-    time: TimeColumn = None,
-    gaps: Gaps = None,
-    max_gap: MaxGap = None,
+    flags: Mapping[str, Any],
     out: Out = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -72,13 +64,9 @@ def predict(
 
     koopsieve predict result/model.npz bench.csv --horizon 10 --start 100 --level 0.9
     """
-    if out is not None:
-        check_file(out, overwrite)
-    loaded = Model.load(model)
     if joint and not level:
         raise KoopsieveError("--joint says which bands to give. Say of which level, such as --level 0.9.")
-    raw = read_for(loaded, files, Asked(listed(states), listed(inputs), episode, time, gaps, max_gap))
-    data = embedded(raw, loaded.signals.embedding)
+    loaded, data = _model_and_data(model, files, flags, out, overwrite)
     every = _every_start(loaded, data, horizon) if start is None else _from_row(loaded, data, horizon, start)
     parts = [_values(loaded, stretch, level or (), joint) for stretch in every]
     known = level is not None and parts[0].outside is not None
@@ -86,6 +74,16 @@ def predict(
     write_rows(header, (row for part in parts for row in part.rows(data, known)), out, overwrite)
     if words := _flagged(parts):
         typer.echo(words, err=True)
+
+
+def _model_and_data(
+    model: Path, files: Sequence[str], flags: Mapping[str, Any], out: Path | None, overwrite: bool
+) -> tuple[Model, Trajectories]:
+    if out is not None:
+        check_file(out, overwrite)
+    loaded = Model.load(model)
+    raw = read_for(loaded, files, from_flags(ReadingOptions(), flags))
+    return loaded, embedded(raw, loaded.signals.embedding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,15 +178,12 @@ def _flagged(parts: Sequence[_Values]) -> str:
     )
 
 
+@with_options(ReadingOptions)
 def simulate(
     model: ModelFile,
     files: Files,
-    states: States = None,
-    inputs: Inputs = None,
-    episode: EpisodeColumn = None,
-    time: TimeColumn = None,
-    gaps: Gaps = None,
-    max_gap: MaxGap = None,
+    *,
+    flags: Mapping[str, Any],
     out: Out = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -201,11 +196,7 @@ def simulate(
 
     koopsieve simulate result/model.npz bench.csv --out run.csv
     """
-    if out is not None:
-        check_file(out, overwrite)
-    loaded = Model.load(model)
-    raw = read_for(loaded, files, Asked(listed(states), listed(inputs), episode, time, gaps, max_gap))
-    data = embedded(raw, loaded.signals.embedding)
+    loaded, data = _model_and_data(model, files, flags, out, overwrite)
     columns = [column for name in loaded.output_names for column in (name, f"{name}_predicted")]
     write_rows([*place_columns(data), *columns], _rows(loaded, data), out, overwrite)
 

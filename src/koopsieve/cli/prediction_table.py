@@ -13,8 +13,10 @@ import typer
 
 from koopsieve._display import csv_text
 from koopsieve._types import KoopsieveError
-from koopsieve._written import encoded, written_whole
-from koopsieve.cli.checks import checked_gaps
+from koopsieve._written import write_text
+from koopsieve.cli.options import count, option, texts
+from koopsieve.cli.reading import gaps_argument
+from koopsieve.cli.settings import GAPS
 from koopsieve.data import Trajectories
 from koopsieve.forms import Model
 from koopsieve.io.reading.columns import INTERPOLATE, Reading
@@ -22,35 +24,28 @@ from koopsieve.io.reading.files import TEXT_SUFFIXES
 
 Row = list[Any]
 
-# options that `predict` and `simulate` share
 ModelFile = Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")]
 Files = Annotated[list[str], typer.Argument(help="Measurements with the columns the model was made with.")]
-States = Annotated[
-    list[str] | None, typer.Option("--states", "-y", help="Names of the outputs in the file, if they differ.")
-]
-Inputs = Annotated[list[str] | None, typer.Option("--inputs", "-u", help="The same for the inputs.")]
-_AS_LEARNED = "as for sift; by default as the model's own data were read"
-EpisodeColumn = Annotated[str | None, typer.Option(help=f"Column that tells episodes apart, {_AS_LEARNED}.")]
-TimeColumn = Annotated[str | None, typer.Option(help=f"Column of times, {_AS_LEARNED}; '' for none.")]
-Gaps = Annotated[str | None, typer.Option(help=f"refuse, split or interpolate, {_AS_LEARNED}.")]
-MaxGap = Annotated[int | None, typer.Option(help="The longest gap to interpolate, in samples.", min=1)]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="CSV file; without it, standard output.")]
+_AS_LEARNED = "as for sift; by default as the model's own data were read"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadingOptions:
     """How to read the measurements, as far as the command line says it; the model remembers the rest."""
 
-    states: Sequence[str] | None = None
-    inputs: Sequence[str] | None = None
-    episode: str | None = None
-    time: str | None = None
-    gaps: str | None = None
-    max_gap: int | None = None
+    states: tuple[str, ...] = option(
+        texts, (), "Names of the outputs in the file, if they differ.", "--states", "-y", split=True
+    )
+    inputs: tuple[str, ...] = option(texts, (), "The same for the inputs.", "--inputs", "-u", split=True)
+    episode: str | None = option(str, None, f"Column that tells episodes apart, {_AS_LEARNED}.")
+    time: str | None = option(str, None, f"Column of times, {_AS_LEARNED}; '' for none.")
+    gaps: str | None = option(GAPS, None, f"refuse, split or interpolate, {_AS_LEARNED}.")
+    max_gap: int | None = option(count, None, "The longest gap to interpolate, in samples.")
 
     def over(self, known: Reading) -> Reading:
-        """Return how the model's data were read, with what was said here in its place; empty text means no column."""
-        gaps = known.gaps if self.gaps is None else checked_gaps(self.gaps)
+        """Return how the model's data were read, with what was given here in its place; empty text means no column."""
+        gaps = known.gaps if self.gaps is None else gaps_argument(self.gaps)
         time = known.time if self.time is None else self.time or None
         return replace(
             known,
@@ -63,7 +58,7 @@ class Asked:
         )
 
 
-def read_for(model: Model, files: Sequence[str], asked: Asked) -> Trajectories:
+def read_for(model: Model, files: Sequence[str], asked: ReadingOptions) -> Trajectories:
     """Return measurements under the model's names; columns are taken in the order they were named.
 
     Raises
@@ -118,6 +113,5 @@ def write_rows(header: Sequence[str], rows: Iterable[Row], out: Path | None, ove
     if out is None:
         sys.stdout.write(text)
         return
-    with written_whole(out, overwrite) as stream:
-        stream.write(encoded(text))
+    write_text(out, text, overwrite)
     typer.echo(f"Written to {out}", err=True)

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from koopsieve._types import KoopsieveError, needed
-from koopsieve.cli.checks import checked_gaps
 from koopsieve.cli.settings import Settings
 from koopsieve.data import Stream, Trajectories
+from koopsieve.io.reading.columns import REFUSE
 
 MAX_BYTES_IN_MEMORY = 2 * 2**30  # bytes of samples; more are streamed, as is more than an eighth of the memory there is
 
@@ -33,7 +33,7 @@ def read(settings: Settings, files: Sequence[str]) -> Trajectories | Stream:
         episode=settings.episode,
         time=settings.time,
         dt=None if settings.time is not None else settings.dt,
-        gaps=checked_gaps(settings.gaps),
+        gaps=gaps_argument(settings.gaps),
         max_gap=settings.max_gap,
         resample=settings.resample,
         missing=settings.missing,
@@ -44,11 +44,16 @@ def read(settings: Settings, files: Sequence[str]) -> Trajectories | Stream:
     return data
 
 
+def gaps_argument(gaps: str) -> str:
+    """Return what is done about missing samples, as the rest of the package calls it."""
+    return REFUSE if gaps == "refuse" else gaps
+
+
 def _stream(settings: Settings, files: Sequence[str]) -> Stream:
     others = [file for file in files if Path(file).suffix.lower() != ".parquet"]
     if others:
         raise KoopsieveError(f"Only Parquet files can be streamed. Got {others[0]}. Leave --stream out, or convert it.")
-    if settings.gaps not in ("refuse", "raise") or settings.resample is not None:
+    if gaps_argument(settings.gaps) != REFUSE or settings.resample is not None:
         raise KoopsieveError(
             "What is streamed cannot be cut at gaps, interpolated or resampled. Repair the files first, or read them "
             "whole with --stream no."

@@ -233,7 +233,6 @@ def compare(
 
     koopsieve compare result1 result2 --out comparison.html
     """
-    from koopsieve._written import check_file
     from koopsieve.report import write_comparison
 
     out = chosen(out, "comparison.html", overwrite)

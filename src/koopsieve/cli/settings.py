@@ -1,4 +1,4 @@
-"""Everything `koopsieve sift` can be told, as one frozen value: defaults, then a TOML file, then flags.
+"""All settings of `koopsieve sift`, as one frozen value: defaults, then a TOML file, then flags.
 
 Each setting is declared once, below: its check, its default, its flag and its help. `options.py` makes the command line
 of it.
@@ -6,41 +6,46 @@ of it.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from koopsieve._types import KoopsieveError
-from koopsieve.cli.checks import (
-    METHODS,
+from koopsieve.cli.options import (
     count,
+    from_flags,
     one_of,
+    option,
     positive,
     share,
     some_of,
     text,
     texts,
+    updated,
     whole,
     whole_or_auto,
     wholes,
 )
 from koopsieve.forms import FORMS
+from koopsieve.identify import STLSQ, Identifier, LeastSquares, SparseBayes, SpikeSlab
 from koopsieve.io.reading.columns import KEEP, OUTLIERS
 from koopsieve.sifting.settings import AUTO, SiftSettings
 
+METHODS: dict[str, Identifier] = {
+    "least-squares": LeastSquares(),
+    "thresholded-least-squares": STLSQ(),
+    "sparse-bayes": SparseBayes(),
+    "spike-and-slab": SpikeSlab(),
+}
 HOLDOUT = 0.3
+GAPS = one_of("refuse", "split", "interpolate", "raise")
 DATA, DICTIONARY, JUDGING, OUTPUT = "The data", "The dictionary", "Sifting and judging", "What comes out"
 
 
-def _setting(
-    check: Callable[[Any], Any], default: Any, kind: Any, told: str, panel: str, *flags: str, split: bool = False
-) -> Any:
-    """Declare a setting: `kind` is its type on the command line, `split` whether commas separate several values."""
-    about = {"check": check, "kind": kind, "help": told, "panel": panel, "flags": flags, "split": split}
-    return field(default=default, metadata=about)
+_data, _dictionary, _judging, _output = (partial(option, panel=panel) for panel in (DATA, DICTIONARY, JUDGING, OUTPUT))
 
 
 @dataclass(frozen=True)
@@ -52,125 +57,78 @@ class Settings:
     results go into a new folder.
     """
 
-    files: tuple[str, ...] = _setting(
-        texts, (), list[str], "CSV, .xlsx, Parquet, .npz or .mat; several are episodes.", DATA
-    )
-    states: tuple[str, ...] = _setting(
+    files: tuple[str, ...] = _data(texts, (), "CSV, .xlsx, Parquet, .npz or .mat; several are episodes.")
+    states: tuple[str, ...] = _data(
         texts,
         (),
-        list[str],
         "Columns of the measured outputs: y or angle,speed; 'speed=Drehzahl Last [1/s]' gives a shorter name.",
-        DATA,
         "--states",
         "-y",
         split=True,
     )
-    inputs: tuple[str, ...] = _setting(
-        texts, (), list[str], "Columns of the inputs.", DATA, "--inputs", "-u", split=True
+    inputs: tuple[str, ...] = _data(texts, (), "Columns of the inputs.", "--inputs", "-u", split=True)
+    episode: str | None = _data(text, None, "Column that tells episodes apart.")
+    time: str | None = _data(text, None, "Column of times; gives the sample time.")
+    date_format: str | None = _data(
+        text, None, "How dates are written: '%d/%m/%Y %H:%M:%S'; not needed for unambiguous ones."
     )
-    episode: str | None = _setting(text, None, str, "Column that tells episodes apart.", DATA)
-    time: str | None = _setting(text, None, str, "Column of times; gives the sample time.", DATA)
-    date_format: str | None = _setting(
-        text, None, str, "How dates are written: '%d/%m/%Y %H:%M:%S'; not needed for unambiguous ones.", DATA
+    missing: tuple[str, ...] = _data(
+        texts, (), "Text that marks missing values, beside the usual: '-,ERR'.", split=True
     )
-    missing: tuple[str, ...] = _setting(
-        texts, (), list[str], "Text that marks missing values, beside the usual: '-,ERR'.", DATA, split=True
+    dt: float | None = _data(positive, None, "Sample time, without a time column.")
+    gaps: str = _data(
+        GAPS, "refuse", "Missing samples: refuse them, split the record there, or interpolate gaps of up to --max-gap."
     )
-    dt: float | None = _setting(positive, None, float, "Sample time, without a time column.", DATA)
-    gaps: str = _setting(
-        one_of("refuse", "split", "interpolate", "raise"),
-        "refuse",
-        str,
-        "Missing samples: refuse them, split the record there, or interpolate gaps of up to --max-gap.",
-        DATA,
+    max_gap: int | None = _data(count, None, "Longest gap to interpolate, in samples.")
+    resample: float | None = _data(
+        positive, None, "New sample time, for times that jitter and columns of several rates."
     )
-    max_gap: int | None = _setting(count, None, int, "Longest gap to interpolate, in samples.", DATA)
-    resample: float | None = _setting(
-        positive, None, float, "New sample time, for times that jitter and columns of several rates.", DATA
+    outliers: str = _data(
+        one_of(*OUTLIERS), KEEP, "Single samples far outside the others: keep (and say so), drop or refuse."
     )
-    outliers: str = _setting(
-        one_of(*OUTLIERS), KEEP, str, "Single samples far outside the others: keep (and say so), drop or refuse.", DATA
+    stream: str = _data(
+        one_of("auto", "yes", "no"), "auto", "Read Parquet files piece by piece; auto: if they are large."
     )
-    stream: str = _setting(
-        one_of("auto", "yes", "no"), "auto", str, "Read Parquet files piece by piece; auto: if they are large.", DATA
+    delays: int | str = _dictionary(
+        whole_or_auto, "auto", "Past samples of outputs and inputs to add; auto finds how many."
     )
-    delays: int | str = _setting(
-        whole_or_auto, "auto", str, "Past samples of outputs and inputs to add; auto finds how many.", DICTIONARY
+    input_delays: int | None = _dictionary(whole, None, "Past samples of inputs, if not as many.")
+    kernels: int | None = _dictionary(whole, None, "Number of squared-exponential kernels.")
+    polynomials: int | None = _dictionary(
+        whole, None, "Products of states and inputs up to this degree. Without both: auto."
     )
-    input_delays: int | None = _setting(whole, None, int, "Past samples of inputs, if not as many.", DICTIONARY)
-    kernels: int | None = _setting(whole, None, int, "Number of squared-exponential kernels.", DICTIONARY)
-    polynomials: int | None = _setting(
-        whole,
-        None,
-        int,
-        "Products of states and inputs up to this degree. Without both: auto.",
-        DICTIONARY,
+    inputs_at: str = _dictionary(
+        one_of("k", "k+1", "auto"), "auto", "Sample of the input that acts on y[k+1]: k, k+1 or auto."
     )
-    inputs_at: str = _setting(
-        one_of("k", "k+1", "auto"), "auto", str, "Sample of the input that acts on y[k+1]: k, k+1 or auto.", DICTIONARY
-    )
-    form: str = _setting(
+    form: str = _judging(
         one_of(*FORMS, AUTO),
         SiftSettings.form,
-        str,
         "How the model predicts: linear, bilinear, reprojected, hidden, or auto, which tries the first three.",
-        JUDGING,
     )
-    horizons: tuple[int, ...] = _setting(
-        wholes, SiftSettings.horizons, str, "Steps ahead that matter.", JUDGING, split=True
-    )
-    sieve: str = _setting(
+    horizons: tuple[int, ...] = _judging(wholes, SiftSettings.horizons, "Steps ahead that matter.", split=True)
+    sieve: str = _judging(
         one_of("horizon", "graph", "simulation", "auto"),
         "auto",
-        str,
         "horizon: by errors at the horizons; graph: the paper's; simulation: in the reprojected form; auto: by form.",
-        JUDGING,
     )
-    path_length: int = _setting(count, SiftSettings.path_length, int, "Number of sets on a path, about.", JUDGING)
-    max_terms: int | None = _setting(whole, None, int, "Terms to keep at most.", JUDGING)
-    budget: float = _setting(
-        positive,
-        SiftSettings.budget,
-        float,
-        "Seconds after which no further search begins, where there are several.",
-        JUDGING,
+    path_length: int = _judging(count, SiftSettings.path_length, "Number of sets on a path, about.")
+    max_terms: int | None = _judging(whole, None, "Terms to keep at most.")
+    budget: float = _judging(
+        positive, SiftSettings.budget, "Seconds after which no further search begins, where there are several."
     )
-    threshold: float = _setting(
-        share, SiftSettings.threshold, float, "Probability from which a dependency counts.", JUDGING
+    threshold: float = _judging(share, SiftSettings.threshold, "Probability from which a dependency counts.")
+    level: float = _judging(share, SiftSettings.level, "Coverage of the prediction bands.")
+    compare: tuple[str, ...] = _judging(
+        some_of(*METHODS), (), f"Further methods to show beside: {', '.join(METHODS)}.", split=True
     )
-    level: float = _setting(share, SiftSettings.level, float, "Coverage of the prediction bands.", JUDGING)
-    compare: tuple[str, ...] = _setting(
-        some_of(*METHODS), (), str, f"Further methods to show beside: {', '.join(METHODS)}.", JUDGING, split=True
+    validation: float = _judging(share, SiftSettings.validation, "Share of the data that models are chosen on.")
+    test: tuple[str, ...] = _judging(texts, (), "File to judge on; may be repeated.")
+    holdout: float = _judging(share, HOLDOUT, "Share of the data to judge on, without --test.")
+    seed: int = _judging(whole, SiftSettings.seed, "Random seed.")
+    out: str | None = _output(
+        text, None, "Folder for the results (default: a new one, result or result-2, …).", "--out", "-o"
     )
-    validation: float = _setting(
-        share, SiftSettings.validation, float, "Share of the data that models are chosen on.", JUDGING
-    )
-    test: tuple[str, ...] = _setting(texts, (), list[str], "File to judge on; may be repeated.", JUDGING)
-    holdout: float = _setting(share, HOLDOUT, float, "Share of the data to judge on, without --test.", JUDGING)
-    seed: int = _setting(whole, SiftSettings.seed, int, "Random seed.", JUDGING)
-    out: str | None = _setting(
-        text,
-        None,
-        str,
-        "Folder for the results (default: a new one, result or result-2, …).",
-        OUTPUT,
-        "--out",
-        "-o",
-    )
-    scheduler: str | None = _setting(
-        text, None, str, "Address of a Dask scheduler to compute on: tcp://host:8786.", OUTPUT
-    )
-
-    def updated(self, values: Mapping[str, Any], source: str) -> Settings:
-        """Return the settings with some replaced by `values`, checked; `source` names where they come from.
-
-        Raises
-        ------
-        KoopsieveError
-            If a key is unknown (the nearest known one is suggested) or a value is not what its key takes.
-        """
-        checks = {entry.name: entry.metadata["check"] for entry in fields(self)}
-        return replace(self, **{key: _checked(key, value, checks, source) for key, value in values.items()})
+    scheduler: str | None = _output(text, None, "Address of a Dask scheduler to compute on: tcp://host:8786.")
 
     def complete(self) -> Settings:
         """Return the settings, or say which of those without a default is missing."""
@@ -200,13 +158,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def gather(config: Path | None, flags: Mapping[str, Any]) -> Settings:
     """Return the defaults, overridden by the file, overridden by those flags that were given."""
-    settings = Settings() if config is None else Settings().updated(read_toml(config), str(config))
-    given = {key: value for key, value in flags.items() if value is not None and not _is_empty(value)}
-    return settings.updated(given, "the command line").complete()
-
-
-def _is_empty(value: Any) -> bool:
-    return isinstance(value, list) and not value
+    settings = Settings() if config is None else updated(Settings(), read_toml(config), str(config))
+    return from_flags(settings, flags).complete()
 
 
 def to_toml(settings: Settings) -> str:
@@ -222,14 +175,3 @@ def _toml(value: Any) -> str:
         escaped = "".join(f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 or c in '"\\' else c for c in value)
         return f'"{escaped}"'
     return repr(value)
-
-
-def _checked(key: str, value: Any, checks: Mapping[str, Callable[[Any], Any]], source: str) -> Any:
-    if key not in checks:
-        near = difflib.get_close_matches(key, checks, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(checks)}."
-        raise KoopsieveError(f"{source} has the unknown key {key!r}. {hint}")
-    try:
-        return checks[key](value)
-    except TypeError as error:
-        raise KoopsieveError(f"{key} must be {error}. Got {value!r} from {source}.") from None

@@ -18,11 +18,10 @@ from koopsieve._display import number, steps
 from koopsieve._exchange import check_folder, whole_folder
 from koopsieve._json import plain
 from koopsieve._types import KoopsieveError
-from koopsieve.cli.checks import METHODS, shown
 from koopsieve.cli.command import to_command
-from koopsieve.cli.options import chosen, with_settings
+from koopsieve.cli.options import chosen, with_options
 from koopsieve.cli.reading import read
-from koopsieve.cli.settings import OUTPUT, Settings, gather, to_toml
+from koopsieve.cli.settings import METHODS, OUTPUT, Settings, gather, to_toml
 from koopsieve.data import Embedding
 from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
 from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS
@@ -37,7 +36,7 @@ from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.tables import Contender, contenders
 
 
-@with_settings
+@with_options(Settings)
 def sift(
     flags: Mapping[str, Any],
     config: Annotated[
@@ -70,16 +69,16 @@ def run_and_write(settings: Settings, as_json: bool, overwrite: bool, progress: 
     check_folder(out, (*RUN_FILES, "report.html"), overwrite)
     executor = None if settings.scheduler is None else DaskExecutor.connect(settings.scheduler)
     result = run(settings, executor, progress)
-    told = story(result, settings)
+    words = story(result, settings)
     command = to_command(settings)
-    more = {"settings": {**asdict(settings), "out": str(out)}, "story": told, "command": command}
+    more = {"settings": {**asdict(settings), "out": str(out)}, "story": words, "command": command}
     with whole_folder(out, overwrite) as folder:
         write_run(result, folder, more)
         write_report(
             result,
             folder / "report.html",
             title=_title(settings),
-            story=told,
+            story=words,
             command=command,
             settings=to_toml(settings),
         )
@@ -90,7 +89,7 @@ def run_and_write(settings: Settings, as_json: bool, overwrite: bool, progress: 
     typer.echo(result.provenance.describe())
     for remark in result.remarks:
         typer.echo(remark)
-    typer.echo(told if settings.test else f"{told} Judge on another file with --test.")
+    typer.echo(words if settings.test else f"{words} Judge on another file with --test.")
     typer.echo(f"Report: {out}/report.html (beside it summary.json, model.npz, inclusion.csv)")
 
 
@@ -110,7 +109,7 @@ def run(settings: Settings, executor: Executor | None = None, progress: Progress
         test=read(settings, settings.test) if settings.test else settings.holdout,
         threshold=settings.threshold,
         level=settings.level,
-        compare={shown(name): METHODS[name] for name in settings.compare},
+        compare={name.replace("-", " "): METHODS[name] for name in settings.compare},
         seed=settings.seed,
         executor=executor,
         progress=progress,

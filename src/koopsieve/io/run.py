@@ -18,7 +18,7 @@ from koopsieve._exchange import whole_folder
 from koopsieve._json import write_json
 from koopsieve._types import FloatArray
 from koopsieve._version import __version__
-from koopsieve._written import encoded, written_whole
+from koopsieve._written import write_text
 from koopsieve.evaluate import Errors
 from koopsieve.evaluate.residuals import Correlation, ResidualTests, residual_tests
 from koopsieve.forms.path import SievePath
@@ -46,8 +46,7 @@ def write_run(given: Sifted, folder: str | os.PathLike[str], more: Mapping[str, 
     result = result_of(given)
     with whole_folder(folder) as out:
         result.model.save(out / "model.npz")
-        with written_whole(out / "inclusion.csv") as stream:
-            stream.write(encoded(inclusion_table(result.explanation)))
+        write_text(out / "inclusion.csv", inclusion_table(result.explanation))
         write_json(out / "summary.json", summarise(result, more))
 
 

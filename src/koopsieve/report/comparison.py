@@ -13,7 +13,7 @@ import numpy as np
 from koopsieve._display import number, per_cent, steps
 from koopsieve._json import json_number, plain, read_json
 from koopsieve._types import KoopsieveError
-from koopsieve._written import written_whole
+from koopsieve._written import write_text
 from koopsieve.io.run import summarise
 from koopsieve.report.render import rendered
 from koopsieve.sifting.judge import LINEAR
@@ -47,8 +47,7 @@ def write_comparison(
         If there are fewer than two runs, or one is not there or not of a run, or the file is there and stays.
     """
     found = {name: read_summary(run) for name, run in zip(run_names(runs), runs, strict=True)}
-    with written_whole(path, overwrite) as stream:
-        stream.write(render_comparison(found, title).encode())
+    write_text(path, render_comparison(found, title), overwrite)
 
 
 def render_comparison(runs: Mapping[str, Summary | Sifted], title: str = "Runs side by side") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from koopsieve._json import plain
-from koopsieve._written import encoded, written_whole
+from koopsieve._written import write_text
 from koopsieve.forms import Model
 from koopsieve.io.run import summarise
 from koopsieve.plots.dependencies import dependencies
@@ -63,8 +63,7 @@ def write_report(
         Further entries of `summary.json`, as for `write_run`; what is under "data" is shown with the data.
     """
     page = render_report(given, title=title, story=story, command=command, settings=settings, more=more)
-    with written_whole(path) as stream:
-        stream.write(encoded(page))
+    write_text(path, page)
 
 
 def _all_equations(model: Model) -> str:

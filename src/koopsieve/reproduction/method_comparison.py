@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError, require_kind, sorted_horizons
+from koopsieve._written import write_text
 from koopsieve.data import Trajectories
 from koopsieve.data.delays import require_dataset
 from koopsieve.dictionary import Block, Dictionary
@@ -23,7 +23,7 @@ from koopsieve.evaluate import horizon_nmse
 from koopsieve.forms import LinearModel
 from koopsieve.identify import STLSQ, Estimate, Identifier, LeastSquares, SparseBayes, SpikeSlab
 from koopsieve.regression import RegressionStatistics, compress
-from koopsieve.reproduction.table import FULL, REDUCED, StudyTable, write_text
+from koopsieve.reproduction.study_tables import FULL, REDUCED, StudyTable
 from koopsieve.sieve.algorithm_2 import Reduction, reduce
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class MethodComparison:
 
     def to_csv(self, path: str | os.PathLike[str], output: str | None = None) -> None:
         """Write the table as CSV with full precision, whole or not at all."""
-        write_text(Path(path), self.table(output).to_csv())
+        write_text(path, self.table(output).to_csv())
 
     def to_latex(self, output: str | None = None) -> str:
         """Return the table as LaTeX (package booktabs)."""

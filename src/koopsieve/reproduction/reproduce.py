@@ -20,8 +20,7 @@ from koopsieve.reproduction.runs import run_circuit, run_once
 from koopsieve.reproduction.study_figures import draw_circuit, draw_noise_study
 from koopsieve.reproduction.study_settings import NoiseStudy, circuit_study, noise_study
 from koopsieve.reproduction.study_summary import summarise_circuit, summarise_noise_study
-from koopsieve.reproduction.study_tables import circuit_tables, noise_study_tables
-from koopsieve.reproduction.table import write_tables
+from koopsieve.reproduction.study_tables import circuit_tables, noise_study_tables, write_tables
 
 FOLDERS: dict[str, tuple[str, ...]] = {
     "lorenz": ("lorenz",),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,13 @@ from koopsieve.identify import (
     LeastSquares,
     SparseBayes,
     SpikeSlab,
-    SpikeSlabPrior,
     Status,
     UpdateOrder,
 )
 from koopsieve.reproduction.method_comparison import SIEVE, Errors, MethodComparison, compare_methods
 from koopsieve.reproduction.records import Records
 from koopsieve.reproduction.study_settings import SYSTEMS, CircuitStudy, KernelSettings, MethodSettings, NoiseStudy
-from koopsieve.reproduction.table import FULL
+from koopsieve.reproduction.study_tables import FULL
 from koopsieve.sieve.algorithm_2 import reduce
 from koopsieve.systems import HERON, HERON_QUADRATIC, lorenz, random_thrust, surface_vehicle
 
@@ -58,10 +57,9 @@ def identifiers(methods: MethodSettings) -> dict[str, Identifier]:
 
 
 def _spike_slab(methods: MethodSettings) -> Identifier:
-    prior = SpikeSlabPrior(**asdict(methods.prior))
     if methods.as_published:
-        return SpikeSlab.published(prior, relaxation=methods.relaxation, max_sweeps=methods.max_sweeps)
-    return SpikeSlab(prior=prior)
+        return SpikeSlab.published(methods.prior, relaxation=methods.relaxation, max_sweeps=methods.max_sweeps)
+    return SpikeSlab(prior=methods.prior)
 
 
 def observables(kernels: Sequence[KernelSettings]) -> Block:
@@ -219,8 +217,7 @@ def _readings(study: CircuitStudy, found: MethodComparison) -> dict[str, dict[st
 
 
 def _kept(methods: MethodSettings, found: MethodComparison, order: UpdateOrder, relaxation: float) -> dict[str, int]:
-    prior = SpikeSlabPrior(**asdict(methods.prior))
-    method = SpikeSlab.published(prior, relaxation=relaxation, max_sweeps=methods.max_sweeps, order=order)
+    method = SpikeSlab.published(methods.prior, relaxation=relaxation, max_sweeps=methods.max_sweeps, order=order)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Algorithm 1 settled", KoopsieveWarning)
         estimate = method.identify(found.statistics)

@@ -25,8 +25,7 @@ from koopsieve.plots.figure import (
     style_of,
     tick_text,
 )
-from koopsieve.reproduction.study_tables import source_in_title
-from koopsieve.reproduction.table import FULL, REDUCED
+from koopsieve.reproduction.study_tables import FULL, REDUCED, source_in_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,9 +10,10 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from koopsieve._types import KoopsieveError
+from koopsieve.identify import SpikeSlabPrior
 
 SYSTEMS = ("lorenz", "usv", "usv-quadratic", "wiener-hammerstein")
 
@@ -27,19 +28,6 @@ class KernelSettings:
 
 
 @dataclass(frozen=True)
-class PriorSettings:
-    """The paper's six hyperparameters, and what a regressor must explain to be worth having (zero in the paper)."""
-
-    a: float
-    b: float
-    c: float
-    d: float
-    e: float
-    f: float
-    worth: float = 0.0
-
-
-@dataclass(frozen=True)
 class MethodSettings:
     """Settings of the methods I to IV and of the reduction."""
 
@@ -47,7 +35,7 @@ class MethodSettings:
     stlsq_threshold: float
     threshold: float
     thresholds: tuple[float, ...]
-    prior: PriorSettings
+    prior: SpikeSlabPrior
     as_published: bool
     relaxation: float
     max_sweeps: int
@@ -93,6 +81,9 @@ class CircuitStudy:
         return asdict(self)
 
 
+Study = TypeVar("Study", NoiseStudy, CircuitStudy)
+
+
 def noise_study(system: str, *, runs: int | None = None, quick: bool = False, as_published: bool = False) -> NoiseStudy:
     """Read the settings of a simulated system.
 
@@ -106,33 +97,12 @@ def noise_study(system: str, *, runs: int | None = None, quick: bool = False, as
     count = runs if runs is not None else short.get("runs", table["runs"])
     if count < 1:
         raise KoopsieveError(f"runs must be at least 1. Got {count}.")
-    return NoiseStudy(
-        system=table["system"],
-        title=table["title"],
-        runs=int(count),
-        report_state=table["report_state"],
-        report_unit=table["report_unit"],
-        horizons=tuple(table["horizons"]),
-        horizon_snr_db=table["horizon_snr_db"],
-        snr_db=tuple(short.get("snr_db", table["snr_db"])),
-        data=table["data"],
-        kernels=_kernels(table),
-        methods=_methods(table, as_published),
-    )
+    return _study(NoiseStudy, {**table, **short, "runs": int(count)}, as_published)
 
 
 def circuit_study(*, as_published: bool = False) -> CircuitStudy:
     """Read the settings of the Wiener–Hammerstein system."""
-    table = read_table("wiener-hammerstein")
-    return CircuitStudy(
-        system=table["system"],
-        title=table["title"],
-        horizons=tuple(table["horizons"]),
-        data=table["data"],
-        simulated=table["simulated"],
-        kernels=_kernels(table),
-        methods=_methods(table, as_published),
-    )
+    return _study(CircuitStudy, read_table("wiener-hammerstein"), as_published)
 
 
 def paper_numbers(system: str) -> dict[str, Any]:
@@ -147,26 +117,21 @@ def read_table(name: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def _kernels(table: Mapping[str, Any]) -> tuple[KernelSettings, ...]:
-    return tuple(
-        KernelSettings(block["centers"], tuple(block["coefficients"]), tuple(block.get("frequencies", ())))
-        for block in table["kernels"]
-    )
-
-
-_PRIOR = {field.name for field in fields(PriorSettings)}
+def _study(kind: type[Study], table: Mapping[str, Any], as_published: bool) -> Study:
+    given = {one.name: table[one.name] for one in fields(kind) if one.name not in ("kernels", "methods")}
+    kernels = tuple(KernelSettings(**_frozen(block)) for block in table["kernels"])
+    return kind(**_frozen(given), kernels=kernels, methods=_methods(table, as_published))
 
 
 def _methods(table: Mapping[str, Any], as_published: bool) -> MethodSettings:
-    methods, published = table["methods"], table["published"]
-    prior = published if as_published else table["prior"]
+    published = table["published"]
+    damping = {name: published[name] for name in ("relaxation", "max_sweeps")}
+    prior = table["published" if as_published else "prior"]
+    numbers = {name: value for name, value in prior.items() if name not in damping}
     return MethodSettings(
-        pseudo_inverse_cutoff=methods["pseudo_inverse_cutoff"],
-        stlsq_threshold=methods["stlsq_threshold"],
-        threshold=methods["threshold"],
-        thresholds=tuple(methods["thresholds"]),
-        prior=PriorSettings(**{name: float(value) for name, value in prior.items() if name in _PRIOR}),
-        as_published=as_published,
-        relaxation=published["relaxation"],
-        max_sweeps=published["max_sweeps"],
+        **_frozen(table["methods"]), prior=SpikeSlabPrior(**numbers), as_published=as_published, **damping
     )
+
+
+def _frozen(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}

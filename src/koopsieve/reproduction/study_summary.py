@@ -16,7 +16,7 @@ from scipy import special
 
 from koopsieve._json import json_number
 from koopsieve.reproduction.study_settings import CircuitStudy, NoiseStudy, paper_numbers
-from koopsieve.reproduction.table import FULL, REDUCED
+from koopsieve.reproduction.study_tables import FULL, REDUCED
 
 Result = Mapping[str, Any]
 _SUFFIXES = {"": "mean", "_ci95": "ci95", "_median": "median"}

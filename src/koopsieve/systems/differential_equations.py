@@ -171,7 +171,7 @@ def duffing(
         x, v = state
         return v, u[0] - damping * v - stiffness * x - x**3
 
-    return integrate(derivative, initial, _checked(drive), dt, _MAX_STEP)
+    return integrate(derivative, initial, checked_drive(drive, "u"), dt, _MAX_STEP)
 
 
 def van_der_pol(
@@ -199,22 +199,21 @@ def van_der_pol(
         x, v = state
         return v, mu * (1 - x * x) * v - x + u[0]
 
-    return integrate(derivative, initial, _checked(drive), dt, _MAX_STEP)
+    return integrate(derivative, initial, checked_drive(drive, "u"), dt, _MAX_STEP)
 
 
-def random_drive(
-    steps: int, hold: int, amplitude: float, seed: int | np.random.SeedSequence | np.random.Generator
-) -> FloatArray:
-    """Return one column of uniform random levels in ±amplitude, each held for `hold` samples."""
-    rng = np.random.default_rng(seed)
-    levels = rng.uniform(-amplitude, amplitude, size=(-(-steps // hold), 1))
+def random_drive(steps: int, hold: int, amplitude: float, seed: Seed, columns: int = 1) -> FloatArray:
+    """Return columns of uniform random levels in ±amplitude, each held for `hold` samples."""
+    levels = np.random.default_rng(seed).uniform(-amplitude, amplitude, size=(-(-steps // hold), columns))
     return np.repeat(levels, hold, axis=0)[:steps]
 
 
-def _checked(drive: ArrayLike) -> FloatArray:
+def checked_drive(drive: ArrayLike, *columns: str) -> FloatArray:
+    """Return inputs of shape (steps, columns), one row per sample; the last of several columns may be left out."""
     history = np.asarray(drive, dtype=float)
-    if history.ndim != 2 or history.shape[1] != 1:
-        raise KoopsieveError(f"drive must have one column. Expected (steps, 1), got {history.shape}.")
+    if history.ndim != 2 or not max(len(columns) - 1, 1) <= history.shape[1] <= len(columns):
+        named = f"the columns {', '.join(columns[:-1])} and, if wanted, {columns[-1]}" if columns[1:] else "one column"
+        raise KoopsieveError(f"drive must have {named}, a row per sample. Got shape {history.shape}.")
     return history
 
 

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.systems.differential_equations import State, integrate
+from koopsieve._types import FloatArray
+from koopsieve.systems.differential_equations import Seed, State, checked_drive, integrate, random_drive
 
 MAX_THRUST = 20.0  # newton, each thruster, both directions
 _VEHICLE_STEP = 0.02  # seconds
@@ -83,17 +83,12 @@ def surface_vehicle(
     -------
     array, shape (steps + 1, 3)
     """
-    history = np.asarray(thrust, dtype=float)
-    if history.ndim != 2 or history.shape[1] not in (2, 3):
-        raise KoopsieveError(f"thrust must have two columns, left and right. Got shape {history.shape}.")
-    return integrate(vehicle.derivative, initial, history, dt, _VEHICLE_STEP)
+    return integrate(vehicle.derivative, initial, checked_drive(thrust, "left", "right", "push"), dt, _VEHICLE_STEP)
 
 
-def random_thrust(steps: int, hold: int, seed: int | np.random.SeedSequence | np.random.Generator) -> FloatArray:
+def random_thrust(steps: int, hold: int, seed: Seed) -> FloatArray:
     """Return uniform random thrusts in ±20 N, each thruster holding every level for `hold` samples."""
-    rng = np.random.default_rng(seed)
-    levels = rng.uniform(-MAX_THRUST, MAX_THRUST, size=(-(-steps // hold), 2))
-    return np.repeat(levels, hold, axis=0)[:steps]
+    return random_drive(steps, hold, MAX_THRUST, seed, columns=2)
 
 
 _TANKS_STEP = 0.5  # seconds
@@ -159,9 +154,7 @@ def two_tanks(
     -------
     array, shape (steps + 1, 2)
     """
-    history = np.asarray(drive, dtype=float)
-    if history.ndim != 2 or history.shape[1] not in (1, 2):
-        raise KoopsieveError(f"drive must have the columns voltage and, if wanted, leak. Got shape {history.shape}.")
+    history = checked_drive(drive, "voltage", "leak")
     plant = TwoTanks() if tanks is None else tanks
 
     def derivative(levels: State, held: State) -> State:
@@ -215,13 +208,5 @@ def stirred_tank(
     -------
     array, shape (steps + 1, 2)
     """
-    history = np.asarray(drive, dtype=float)
-    if history.ndim != 2 or history.shape[1] not in (1, 2):
-        raise KoopsieveError(f"drive must have the columns flow and, if wanted, feed. Got shape {history.shape}.")
     plant = StirredTank() if reactor is None else reactor
-
-    def derivative(state: State, held: State) -> State:
-        a, b = plant.derivative(state, held)
-        return a, b
-
-    return integrate(derivative, initial, history, dt, _REACTOR_STEP)
+    return integrate(plant.derivative, initial, checked_drive(drive, "flow", "feed"), dt, _REACTOR_STEP)

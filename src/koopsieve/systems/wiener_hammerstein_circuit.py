@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
+from koopsieve.systems.differential_equations import Seed
 
 SAMPLE_RATE = 78125.0  # Hz
 _BAND = 15000.0  # Hz, excited by the multisine
@@ -29,7 +30,7 @@ class CircuitRecord:
 def wiener_hammerstein(
     samples: int,
     *,
-    seed: int | np.random.SeedSequence | np.random.Generator,
+    seed: Seed,
     process_noise: float = 0.25,
     measurement_noise: float = 2e-4,
     period: int = 4096,
@@ -41,7 +42,7 @@ def wiener_hammerstein(
     samples, period : int
         Length of the record and period of the multisine.
     seed : int, SeedSequence or Generator
-        Decides the phases and both noises.
+        Random seed of the phases and both noises.
     process_noise, measurement_noise : float
         Standard deviations in volt; the first enters before the saturation.
     """

@@ -7,6 +7,7 @@ from koopsieve import Trajectories, sift  # noqa: F401  what the lines of Python
 from koopsieve.app.runs import Runs, State, Status
 from koopsieve.app.server import exported
 from koopsieve.cli.command import to_python
+from koopsieve.cli.options import updated
 from koopsieve.cli.settings import Settings
 from koopsieve.systems import bench_record
 
@@ -53,7 +54,7 @@ def test_a_run_leaves_its_files_and_is_found_again(settings, tmp_path):
 
 
 def test_what_the_user_got_wrong_is_said(settings, tmp_path):
-    status = ended(Runs(tmp_path / "runs").begin(settings.updated({"states": ["z"]}, "test")))
+    status = ended(Runs(tmp_path / "runs").begin(updated(settings, {"states": ["z"]}, "test")))
     assert status.state is State.FAILED
     assert "Not in" in status.error
 

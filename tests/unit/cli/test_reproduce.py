@@ -7,7 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 import koopsieve.reproduction.reproduce  # noqa: F401
-from koopsieve.cli.reproduce import reproduce
+from koopsieve.cli.app import reproduce
 from koopsieve.execution.progress import bar
 
 

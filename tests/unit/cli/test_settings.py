@@ -11,6 +11,7 @@ import koopsieve.cli.sift
 from koopsieve import KoopsieveError
 from koopsieve.cli.app import app
 from koopsieve.cli.command import to_command
+from koopsieve.cli.options import updated
 from koopsieve.cli.settings import Settings, gather, to_toml
 
 MINIMAL = {"files": ["a.csv"], "states": ["y"]}
@@ -64,7 +65,7 @@ def test_what_has_no_default_is_asked_for():
 @given(st.lists(st.text(min_size=1, alphabet=st.characters(codec="utf-8")), min_size=1), st.floats(0.01, 0.99))
 def test_the_settings_written_are_the_settings_read(names, threshold):
     settings = Settings(files=("a.csv",), states=tuple(names), threshold=threshold)
-    assert Settings().updated(tomllib.loads(to_toml(settings)), "here") == settings
+    assert updated(Settings(), tomllib.loads(to_toml(settings)), "here") == settings
 
 
 NAMES = st.lists(st.text(min_size=1, max_size=6, alphabet=st.characters(codec="utf-8", exclude_characters="\0")))

@@ -20,7 +20,7 @@ from koopsieve import (
     reduce,
 )
 from koopsieve.plots import plot_coefficients, plot_condensation, plot_graph, plot_inclusion, save_figure
-from koopsieve.reproduction.table import StudyTable
+from koopsieve.reproduction.study_tables import StudyTable
 
 RECIPE = States() + Monomials(degree=2)
 

@@ -55,7 +55,7 @@ def test_wind_pushes_the_vehicle():
     still, windy = (surface_vehicle(rows, vehicle=HERON_QUADRATIC) for rows in (thrust[:, :2], thrust))
     np.testing.assert_array_equal(still[1], windy[1])
     assert windy[2, 0] < still[2, 0]
-    with pytest.raises(KoopsieveError, match="two columns"):
+    with pytest.raises(KoopsieveError, match="drive must have the columns left, right and, if wanted, push"):
         surface_vehicle(np.zeros((3, 4)))
 
 
