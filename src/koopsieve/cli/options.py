@@ -62,7 +62,10 @@ def updated(options: Options, values: Mapping[str, Any], source: str) -> Options
 
 def from_flags(options: Options, flags: Mapping[str, Any], source: str = "the command line") -> Options:
     """Return the options with those replaced that were given; None and an empty list are nothing given."""
-    return updated(options, {key: value for key, value in flags.items() if value not in (None, [])}, source)
+    given = {
+        key: value for key, value in flags.items() if not (value is None or (isinstance(value, list) and not value))
+    }
+    return updated(options, given, source)
 
 
 def with_options(declared: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:

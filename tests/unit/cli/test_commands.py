@@ -7,14 +7,13 @@ import re
 import signal
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from koopsieve import KoopsieveError, LinearModel
-from koopsieve.cli import main
+from koopsieve.cli.settings import Settings, to_toml
 
 SRC = str(Path(__file__).parents[3] / "src")
 FILES = ["inclusion.csv", "model.npz", "report.html", "summary.json"]
@@ -25,26 +24,10 @@ PREDICT = ["predict", "result/model.npz", "bench.csv", "--horizon", "10"]
 
 
 @pytest.fixture
-def koopsieve_in(tmp_path, monkeypatch, capsys):
-    """Run a command in an empty folder; returns exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() replaces it
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["koopsieve", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return ended.value.code, shown.out, shown.err
-
-    return run
-
-
-@pytest.fixture
-def bench(koopsieve_in):
-    code, out, _ = koopsieve_in("example", "--samples", 800)
+def bench(koopsieve):
+    code, out, _ = koopsieve("example", "--samples", 800)
     assert (code, out.startswith("Written to bench.csv: 800 samples")) == (0, True)
-    return koopsieve_in
+    return koopsieve
 
 
 def read_csv(text):
@@ -67,6 +50,11 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
     assert summary["embedding"] == {"state_delays": 1, "input_delays": 1, "inputs_at": "k"}
     assert "of 20 candidates kept" in out
     assert summary["path"]["sizes"][summary["path"]["chosen"]] == summary["observables"]["reduced"]
+
+    model = LinearModel.load(tmp_path / "result" / "model.npz")
+    assert set(summary["observables"]["retained"]) <= set(model.names)
+    for radius in re.findall(r"spectral radius (?:was [\d.]+, now|is) ([\d.]+)", out):
+        assert float(radius.rstrip(".")) == pytest.approx(model.spectral_radius, abs=1e-6)
 
     code, out, _ = bench(*PREDICT)
     header, rows = read_csv(out)
@@ -99,19 +87,23 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
     assert "spectral radius" in out
     assert "y[k-1]" in out
     code, out, _ = bench("inspect", "result/model.npz", "--json")
-    model = LinearModel.load(tmp_path / "result" / "model.npz")
     facts = json.loads(out)
     assert facts["observables"] == list(model.names)
     assert (facts["form"], facts["history"], facts["sample_time"]) == ("linear", 2, pytest.approx(0.05))
     assert facts["embedding"] == {"state_delays": 1, "input_delays": 1, "inputs_at": "k"}
 
 
-def test_machines_get_json(bench):
+def test_machines_get_json_and_the_settings_in_it_give_the_same_run_again(bench, tmp_path):
     code, out, _ = bench(*QUICK, "--json")
     assert code == 0
     summary = json.loads(out)
     assert summary["settings"]["horizons"] == [1, 10]
     assert json.loads(Path("result/summary.json").read_text()) == summary
+    frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in summary["settings"].items()}
+    (tmp_path / "again.toml").write_text(to_toml(Settings(**frozen)))
+    bench("sift", "--config", "again.toml", "--out", "again")
+    again = json.loads(Path("again/summary.json").read_text())
+    assert (again["nmse"], again["observables"]) == (summary["nmse"], summary["observables"])
 
 
 def test_the_papers_sieve_on_request(bench):
@@ -141,20 +133,6 @@ def test_a_test_file_and_a_configuration(bench, tmp_path):
     assert list(summary["nmse"]["full"]) == ["everything"]
 
 
-def test_the_settings_in_the_report_give_the_same_run_again(bench, tmp_path):
-    from koopsieve.cli.settings import Settings, to_toml
-
-    bench(*QUICK)
-    first = json.loads(Path("result/summary.json").read_text())
-    given = first["settings"]
-    frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
-    (tmp_path / "again.toml").write_text(to_toml(Settings(**frozen)))
-    bench("sift", "--config", "again.toml", "--out", "again")
-    again = json.loads(Path("again/summary.json").read_text())
-    assert again["nmse"] == first["nmse"]
-    assert again["observables"] == first["observables"]
-
-
 def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, 2)).cumsum(axis=0) / 10
@@ -170,21 +148,9 @@ def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
     assert (code, err.strip()) == (2, "koopsieve: The model has 2 outputs (x_1, x_2) and 1 inputs (u). Got 1 and 1.")
 
 
-def test_several_files_are_several_episodes(bench):
-    bench("example", "--samples", 300, "--seed", 1, "--out", "two.csv")
-    code, out, _ = bench(
-        "sift", "bench.csv", "two.csv", "--states", "y", "--inputs", "u", "--kernels", 3, "--horizons", 2, "--delays", 0
-    )
-    assert code == 0
-    assert "samples that were held out" in out
-
-
-def test_a_sample_time_that_contradicts_the_times_is_refused(bench):
+def test_data_sampled_differently_are_refused(bench, tmp_path):
     code, _, err = bench(*QUICK, "--dt", 0.1)
     assert (code, "--dt says 0.1, but the times in column 't' are 0.05 apart" in err) == (2, True)
-
-
-def test_test_data_sampled_differently_are_refused(bench, tmp_path):
     text = (tmp_path / "bench.csv").read_text().splitlines()
     slow = [text[0], *(f"{2 * float(line.split(',', 1)[0]):.2f},{line.split(',', 1)[1]}" for line in text[1:])]
     (tmp_path / "slow.csv").write_text("\n".join(slow) + "\n")
@@ -194,15 +160,6 @@ def test_test_data_sampled_differently_are_refused(bench, tmp_path):
     bench(*QUICK)
     code, _, err = bench(*PREDICT[:2], "slow.csv", "--time", "t")
     assert (code, "same sample time" in err) == (2, True)
-
-
-def test_what_the_screen_says_is_of_the_model_that_is_saved(bench, tmp_path):
-    _, out, _ = bench(*SIFT)
-    model = LinearModel.load(tmp_path / "result" / "model.npz")
-    for radius in re.findall(r"spectral radius (?:was [\d.]+, now|is) ([\d.]+)", out):
-        assert float(radius.rstrip(".")) == pytest.approx(model.spectral_radius, abs=1e-6)
-    kept = json.loads((tmp_path / "result" / "summary.json").read_text())["observables"]["retained"]
-    assert set(kept) <= set(model.names)
 
 
 @pytest.mark.parametrize(
@@ -257,22 +214,22 @@ def test_debug_shows_the_traceback_wherever_it_stands(bench):
             bench(*arguments)
 
 
-def test_help_has_examples(koopsieve_in):
+def test_help_has_examples(koopsieve):
     for command in ("sift", "predict", "simulate", "inspect", "compare", "example", "demo"):
-        code, out, _ = koopsieve_in(command, "--help")
+        code, out, _ = koopsieve(command, "--help")
         assert code == 0
         assert f"koopsieve {command} " in out.replace("\n", " ")
         assert "xample:" in out
-    assert "(default 1,10,50)" in " ".join(koopsieve_in("sift", "--help")[1].replace("│", " ").split())
-    code, out, err = koopsieve_in()
+    assert "(default 1,10,50)" in " ".join(koopsieve("sift", "--help")[1].replace("│", " ").split())
+    code, out, err = koopsieve()
     assert (code, err) == (2, "")
     assert "predict" in out
-    code, out, _ = koopsieve_in("--version")
+    code, out, _ = koopsieve("--version")
     assert (code, out.split()[0]) == (0, "koopsieve")
 
 
-def run_python(code, folder):
-    environment = {**os.environ, "PYTHONPATH": SRC}
+def run_python(code, folder, **more):
+    environment = {**os.environ, "PYTHONPATH": SRC, **more}
     return subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
     )
@@ -311,15 +268,8 @@ def test_an_interrupt_leaves_nothing_behind(bench, tmp_path, stage):
 
 
 def test_completion_knows_the_commands(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": SRC, "_KOOPSIEVE_COMPLETE": "complete_bash"}
-    environment |= {"COMP_WORDS": "koopsieve si", "COMP_CWORD": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", "from koopsieve.cli import main; main()"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    asked = {"_KOOPSIEVE_COMPLETE": "complete_bash", "COMP_WORDS": "koopsieve si", "COMP_CWORD": "1"}
+    done = run_python("from koopsieve.cli import main; main()", tmp_path, **asked)
     assert {"sift", "simulate"} <= set(done.stdout.split())
 
 
@@ -363,11 +313,11 @@ def test_a_report_says_how_to_repeat_it_and_runs_are_compared(bench, tmp_path):
         (["example", "--out", "out/bench.csv"], "out/bench.csv"),
     ],
 )
-def test_earlier_files_are_not_replaced_unasked(koopsieve_in, tmp_path, arguments, written):
+def test_earlier_files_are_not_replaced_unasked(koopsieve, tmp_path, arguments, written):
     """Refused before any work: what would be read is not even there."""
     (tmp_path / written).parent.mkdir(parents=True)
     (tmp_path / written).write_text("mine")
-    code, out, err = koopsieve_in(*arguments)
+    code, out, err = koopsieve(*arguments)
     assert (code, out) == (2, "")
     assert err == f"koopsieve: Already there: {written}. Replace with --overwrite, or name another place with --out.\n"
     assert [p.read_text() for p in tmp_path.rglob("*") if p.is_file()] == ["mine"]

@@ -1,66 +1,47 @@
 """`koopsieve export` as a user types it."""
 
 import subprocess
-import sys
-import warnings
 
 import numpy as np
 import pytest
 from scipy.io import loadmat
 
 from koopsieve._types import KoopsieveError
-from koopsieve.cli import main
 from koopsieve.cli.saved import Target, written
 from koopsieve.dictionary import Function, States
 from tests.unit.export.models import FORMS, pendulum_model
 
 
-@pytest.fixture
-def koopsieve_in(tmp_path, monkeypatch, capsys):
-    """Run a command in an empty folder; returns exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() replaces it
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["koopsieve", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return ended.value.code, shown.out, shown.err
-
-    return run
-
-
 @pytest.mark.parametrize("form", FORMS)
-def test_to_c(form, koopsieve_in, tmp_path):
+def test_to_c(form, koopsieve, tmp_path):
     pendulum_model(form).save(tmp_path / "model.npz")
-    code, out, err = koopsieve_in("export", "model.npz", "--to", "c", "--out", "plant/controller", "--name", "tank")
+    code, out, err = koopsieve("export", "model.npz", "--to", "c", "--out", "plant/controller", "--name", "tank")
     assert (code, err) == (0, "")
     assert "Written: plant/controller/tank.h" in out
     subprocess.run(["make"], cwd=tmp_path / "plant" / "controller", check=True, capture_output=True)
 
 
-def test_to_casadi_and_mat(koopsieve_in, tmp_path):
+def test_to_casadi_and_mat(koopsieve, tmp_path):
     casadi = pytest.importorskip("casadi")
     model = pendulum_model("bilinear")
     model.save(tmp_path / "model.npz")
-    assert koopsieve_in("export", "model.npz", "--to", "casadi", "--out", "out")[0] == 0
+    assert koopsieve("export", "model.npz", "--to", "casadi", "--out", "out")[0] == 0
     step = casadi.Function.load(str(tmp_path / "out" / "step.casadi"))
     z, u = model.start(np.array([[0.1, 0.2]])), np.array([[0.3, 0.4]])
     np.testing.assert_allclose(np.array(step(z[0], u[0])).ravel(), model.advance(z, u)[0], rtol=1e-12)
-    assert koopsieve_in("export", "model.npz", "--to", "mat", "--out", "out")[0] == 0
+    assert koopsieve("export", "model.npz", "--to", "mat", "--out", "out")[0] == 0
     np.testing.assert_array_equal(loadmat(tmp_path / "out" / "model.mat")["A"], model.A)
 
 
-def test_to_m_and_sympy(koopsieve_in, tmp_path):
+def test_to_m_and_sympy(koopsieve, tmp_path):
     import sympy
 
     model = pendulum_model("reprojected")
     model.save(tmp_path / "model.npz")
-    code, out, _ = koopsieve_in("export", "model.npz", "--to", "m", "--out", "out", "--name", "tank 1")
+    code, out, _ = koopsieve("export", "model.npz", "--to", "m", "--out", "out", "--name", "tank 1")
     assert (code, out.strip()) == (0, "Written: out/tank_1.m")
     assert (tmp_path / "out" / "tank_1.m").read_text().startswith("function [next, outputs] = tank_1(carried, input)")
-    code, out, _ = koopsieve_in("export", "model.npz", "--to", "sympy", "--out", "equations")
+    code, out, _ = koopsieve("export", "model.npz", "--to", "sympy", "--out", "equations")
     assert (code, out.strip()) == (0, "Written: equations/model.txt")
     lines = (tmp_path / "equations" / "model.txt").read_text().splitlines()
     step = sympy.sympify(lines[lines.index("# step") + 1])
@@ -69,10 +50,10 @@ def test_to_m_and_sympy(koopsieve_in, tmp_path):
     assert float(step.rhs.subs(point)) == pytest.approx(expected, rel=1e-12)
 
 
-def test_to_fmu(koopsieve_in, tmp_path):
+def test_to_fmu(koopsieve, tmp_path):
     pytest.importorskip("fmpy")
     pendulum_model("linear").save(tmp_path / "model.npz")
-    code, out, _ = koopsieve_in("export", "model.npz", "--to", "fmu", "--out", "units", "--name", "tank")
+    code, out, _ = koopsieve("export", "model.npz", "--to", "fmu", "--out", "units", "--name", "tank")
     assert (code, out.strip()) == (0, "Written: units/tank.fmu")
     assert (tmp_path / "units" / "tank.fmu").exists()
 
@@ -89,9 +70,9 @@ def test_to_fmu(koopsieve_in, tmp_path):
         (["export", "model.npz", "--to", "casadi", "--out", "x", "--name", "tank"], "--name has no effect with"),
     ],
 )
-def test_what_goes_wrong_is_said_in_a_line(arguments, said, koopsieve_in, tmp_path):
+def test_what_goes_wrong_is_said_in_a_line(arguments, said, koopsieve, tmp_path):
     pendulum_model("linear").save(tmp_path / "model.npz")
-    code, _, err = koopsieve_in(*arguments)
+    code, _, err = koopsieve(*arguments)
     assert code == 2
     assert said in err
     assert len(err.splitlines()) <= 2

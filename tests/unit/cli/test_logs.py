@@ -2,51 +2,18 @@
 
 import csv
 import json
-import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from koopsieve.cli import main, reading
+from koopsieve.cli import reading
 from koopsieve.systems import bench_record
 
 pytestmark = pytest.mark.filterwarnings("default::koopsieve.KoopsieveWarning")  # shown as a user sees them
-SIFT = [
-    "--states",
-    "y",
-    "--inputs",
-    "u",
-    "--delays",
-    "2",
-    "--kernels",
-    "0",
-    "--polynomials",
-    "2",
-    "--horizons",
-    "1,5",
-    "--form",
-    "linear",
-    "--inputs-at",
-    "k",
-]
-
-
-@pytest.fixture
-def koopsieve(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() replaces it
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["koopsieve", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return ended.value.code, shown.out, shown.err
-
-    return run
+SIFT = ["--states", "y", "--inputs", "u", "--delays", "2", "--kernels", "0", "--polynomials", "2"]
+SIFT += ["--horizons", "1,5", "--form", "linear", "--inputs-at", "k"]
 
 
 def log(rows=900, dt=0.02, seed=0):

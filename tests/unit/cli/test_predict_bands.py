@@ -2,15 +2,12 @@
 
 import csv
 import os
-import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from koopsieve import Constant, Embedding, Model, Monomials, States, Trajectories, sift
-from koopsieve.cli import main
 
 NEXT_DOOR = Path(__file__).parents[3] / ".." / "shared" / "data"
 SILVERBOX = Path(os.environ.get("KOOPSIEVE_DATA", NEXT_DOOR)) / "silverbox.mat"
@@ -43,19 +40,15 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def predicted(folder, monkeypatch, capsys):
-    """Return exit code, header, rows and what was said on the screen."""
+def predicted(koopsieve, folder, monkeypatch):
+    """Return exit code, header, rows and what was printed on the screen."""
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() replaces it
 
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["koopsieve", "predict", "model.npz", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        header, *rows = csv.reader(shown.out.splitlines()) if shown.out else [[]]
+        code, out, err = koopsieve("predict", "model.npz", *arguments)
+        header, *rows = csv.reader(out.splitlines()) if out else [[]]
         numbers = [[0, *row[1:]] for row in rows]  # the episode is the name of the file
-        return ended.value.code, header, np.array(numbers, dtype=float), shown.err
+        return code, header, np.array(numbers, dtype=float), err
 
     return run
 

@@ -19,15 +19,14 @@ from koopsieve.execution import DaskExecutor
 SRC = str(Path(__file__).parents[3] / "src")
 
 
-def koopsieve(*arguments, cwd, **environment):
-    return subprocess.Popen(
-        [sys.executable, "-m", "koopsieve", *map(str, arguments)],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": SRC, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def python(*arguments, cwd, **environment):
+    own = {**os.environ, "PYTHONPATH": SRC, **environment}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, *map(str, arguments)], cwd=cwd, env=own, **pipes)
+
+
+def koopsieve(*arguments, **options):
+    return python("-m", "koopsieve", *arguments, **options)
 
 
 def finished(process):
@@ -45,14 +44,7 @@ def test_a_signal_leaves_no_temporary_folder(number, tmp_path):
         "        (place / 'half').write_text('half'); print('ready', flush=True); time.sleep(60)\n"
         "app.command('wait')(wait); sys.argv = ['koopsieve', 'wait']; main()"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": SRC},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = python("-c", script, cwd=tmp_path)
     assert process.stdout.readline() == "ready\n"
     assert len(list(tmp_path.iterdir())) == 1
     process.send_signal(number)

@@ -55,13 +55,6 @@ def test_what_is_wrong_is_refused_by_name(tmp_path, text, message):
         gather(config(tmp_path, text), MINIMAL)
 
 
-def test_what_has_no_default_is_asked_for():
-    with pytest.raises(KoopsieveError, match="There is no data file"):
-        gather(None, {"states": ["y"]})
-    with pytest.raises(KoopsieveError, match="Name them with --states"):
-        gather(None, {"files": ["a.csv"]})
-
-
 @given(st.lists(st.text(min_size=1, alphabet=st.characters(codec="utf-8")), min_size=1), st.floats(0.01, 0.99))
 def test_the_settings_written_are_the_settings_read(names, threshold):
     settings = Settings(files=("a.csv",), states=tuple(names), threshold=threshold)

@@ -25,34 +25,14 @@ def test_columns_and_names_by_hand():
     assert embedded.dt == 0.2
     assert [len(x) for x in embedded.states] == [9, 4]
     assert "outputs y, z" in repr(embedded)
+    assert all(array.flags.c_contiguous and not array.flags.writeable for array in embedded.states)
+    assert embed_delays(MEASURED) is MEASURED
 
 
 def test_delays_of_inputs_alone():
     embedded = embed_delays(MEASURED, inputs=1)
     assert embedded.state_names == ("y", "z", "u[k-1]")
     np.testing.assert_array_equal(embedded.states[1], np.column_stack([Y[1:7], U[:6]]))
-
-
-def test_the_result_is_read_only_and_contiguous():
-    for array in embed_delays(MEASURED, states=1).states:
-        assert array.flags.c_contiguous
-        assert not array.flags.writeable
-
-
-def test_no_delays_change_nothing():
-    assert embed_delays(MEASURED) is MEASURED
-
-
-@pytest.mark.parametrize(
-    "states, inputs, message",
-    [
-        (-1, 0, r"state_delays, the number of delays, must be a whole number, 0 or more\. Got -1"),
-        (0, 1.5, r"input_delays, the number of delays, must be a whole number, 0 or more\. Got 1\.5"),
-    ],
-)
-def test_what_is_refused(states, inputs, message):
-    with pytest.raises(KoopsieveError, match=message):
-        embed_delays(MEASURED, states=states, inputs=inputs)
 
 
 def test_an_episode_that_is_too_short_is_left_out_with_a_word():
@@ -68,28 +48,21 @@ def test_an_episode_that_is_too_short_is_left_out_with_a_word():
     assert embedded.provenance.sources[0].first_row == 6
 
 
-def test_where_none_is_long_enough_that_is_an_error():
-    short = MEASURED.subset([1] * 8)
-    message = r"needs at least 12 samples, and none has them: .*episode 4 \(7 samples\) and 3 more\. Use fewer delays"
+@pytest.mark.parametrize(
+    "data, delays, message",
+    [
+        (embed_delays(MEASURED, states=1), (1,), r"already hold delays: only \['y', 'z'\] of their 4 states"),
+        (Trajectories.from_arrays(Y), (0, 2), "inputs=2 delays were asked for, but these trajectories have no inputs"),
+        (Trajectories.from_arrays(Y, state_names=["y", "y[k-1]"]), (1,), r"'y\[k-1\]' occurs twice"),
+        (
+            *(MEASURED.subset([1] * 8), (10,)),
+            r"needs at least 12 samples, and none has them: .*episode 4 \(7 samples\) and 3 more\. Use fewer delays",
+        ),
+    ],
+)
+def test_what_is_refused(data, delays, message):
     with pytest.raises(KoopsieveError, match=message):
-        embed_delays(short, states=10)
-
-
-def test_embedding_twice_is_refused():
-    once = embed_delays(MEASURED, states=1)
-    with pytest.raises(KoopsieveError, match=r"already hold delays: only \['y', 'z'\] of their 4 states"):
-        embed_delays(once, states=1)
-
-
-def test_delayed_inputs_without_inputs_are_refused():
-    with pytest.raises(KoopsieveError, match="inputs=2 delays were asked for, but these trajectories have no inputs"):
-        embed_delays(Trajectories.from_arrays(Y), inputs=2)
-
-
-def test_a_name_already_taken_is_refused():
-    trajectories = Trajectories.from_arrays(Y, state_names=["y", "y[k-1]"])
-    with pytest.raises(KoopsieveError, match=r"'y\[k-1\]' occurs twice"):
-        embed_delays(trajectories, states=1)
+        embed_delays(data, *delays)
 
 
 def test_split_of_embedded_data_shares_no_sample():

@@ -17,32 +17,19 @@ def test_names_say_which_sample_a_column_holds():
         *("u[k-1]", "v[k-1]", "u[k-2]", "v[k-2]"),
     )
     assert embedding.acting(("u", "v")) == ("u", "v")
+    late = Embedding(np.int64(0), np.uint8(2), "k+1")
+    assert (late.names(("y",), ("u",)), late.acting(("u",))) == (("y", "u[k]", "u[k-1]"), ("u[k+1]",))
 
 
-def test_names_where_the_next_input_acts():
-    embedding = Embedding(0, 2, "k+1")
-    assert embedding.names(("y",), ("u",)) == ("y", "u[k]", "u[k-1]")
-    assert embedding.acting(("u",)) == ("u[k+1]",)
-
-
-def test_columns_by_hand():
-    states, acting = Embedding(1, 2).embed(Y, U[:-1])
+@pytest.mark.parametrize("inputs", [U[:-1], U], ids=["as many as transitions", "a row too many"])
+def test_columns_by_hand(inputs):
+    states, acting = Embedding(1, 2).embed(Y, inputs)
     np.testing.assert_array_equal(states, np.column_stack([Y[2:], Y[1:5], U[1:5], U[0:4]]))
     np.testing.assert_array_equal(acting, U[2:5])
     assert not states.flags.writeable
-
-
-def test_columns_by_hand_where_the_next_input_acts():
-    """The state at k holds u[k] and u[k-1]; what acts is u[k+1], which is known up to u[4]."""
-    states, acting = Embedding(1, 2, "k+1").embed(Y, U[:-1])
+    states, acting = Embedding(1, 2, "k+1").embed(Y, inputs)  # the state holds u[k] and u[k-1]; u[k+1] acts
     np.testing.assert_array_equal(states, np.column_stack([Y[2:5], Y[1:4], U[2:5], U[1:4]]))
     np.testing.assert_array_equal(acting, U[3:5])
-
-
-def test_a_row_too_many_is_not_used():
-    for embedding in (Embedding(1, 2), Embedding(1, 2, "k+1")):
-        for one, two in zip(embedding.embed(Y, U), embedding.embed(Y, U[:-1]), strict=True):
-            np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize(
@@ -79,10 +66,6 @@ def test_one_shift_by_hand():
 def test_delays_that_are_no_number_of_samples(name, delay):
     with pytest.raises(KoopsieveError, match=f"{name}, the number of delays, must be a whole number, 0 or more"):
         Embedding(**{name: delay})
-
-
-def test_delays_may_be_numpy_integers():
-    assert Embedding(np.int64(2), np.uint8(1)) == Embedding(2, 1)
 
 
 @pytest.mark.parametrize("timing", ["k-1", "", None, 1])

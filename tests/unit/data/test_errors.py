@@ -101,20 +101,8 @@ REFUSED = {
         {"states": X, "input_names": ["u"]},
         "input_names must have one name per input column. Expected 0, got 1: ['u'].",
     ),
-    "duplicate names": ({"states": X, "state_names": ["a", "a"]}, "The name 'a' occurs twice."),
-    "a state called like an input": (
-        {"states": X, "inputs": U, "state_names": ["u1", "x"]},
-        "The name 'u1' occurs twice.",
-    ),
-    "names that are not text": ({"states": X, "state_names": [1, 2]}, "must be text and not empty. Got 1."),
-    "empty names": ({"states": X, "state_names": ["a", ""]}, "must be text and not empty. Got ''."),
     "dt zero": ({"states": X, "dt": 0}, "dt, the sample time, must be a positive number. Got 0."),
-    "dt negative": ({"states": X, "dt": -0.1}, "must be a positive number. Got -0.1."),
-    "dt not finite": ({"states": X, "dt": INF}, "must be a positive number. Got inf."),
-    "dt NaN": ({"states": X, "dt": NAN}, "must be a positive number. Got nan."),
-    "dt text": ({"states": X, "dt": "0.1"}, "must be a positive number. Got '0.1'."),
     "dt None": ({"states": X, "dt": None}, "must be a positive number. Got None."),
-    "unknown gaps": ({"states": X, "gaps": "fill"}, 'gaps must be "raise", "split" or "interpolate". Got \'fill\'.'),
     "nothing left after splitting": (
         {"states": np.array([1.0, NAN, 2.0, NAN]), "gaps": "split"},
         "Nothing is left after cutting at missing samples: none of the 2 complete samples (of 4) is followed by "
@@ -126,13 +114,9 @@ REFUSED = {
 
 @pytest.mark.parametrize("arguments, message", REFUSED.values(), ids=REFUSED)
 def test_refused_with_a_message_that_helps(arguments, message):
-    with pytest.raises(KoopsieveError, match=re.escape(message)):
+    with pytest.raises(KoopsieveError, match=re.escape(message)) as refused:
         Trajectories.from_arrays(**arguments)
-
-
-def test_the_error_is_a_value_error():
-    with pytest.raises(ValueError, match="no episodes"):
-        Trajectories.from_arrays([])
+    assert isinstance(refused.value, ValueError)
 
 
 def test_arrays_on_their_side_give_a_warning():

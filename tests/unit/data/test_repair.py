@@ -34,19 +34,21 @@ class TestInterpolation:
         assert data.inputs[0].ravel().tolist() == [5, 5, 7, 7]
         assert counts(data)[2] == 4
 
-    def test_nothing_is_filled_at_the_ends(self):
-        data = Trajectories.from_arrays([NAN, 1.0, 2.0, 4.0, NAN], gaps="interpolate", max_gap=9)
-        assert data.states[0].ravel().tolist() == [1, 2, 4]
+    @pytest.mark.parametrize(
+        "states, max_gap, filled",
+        [
+            ([NAN, 1.0, 2.0, 4.0, NAN], 9, [[1], [2], [4]]),  # nothing is filled at the ends
+            ([[0.0, 5.0], [NAN, 6.0], [2.0, NAN], [3.0, 9.0]], 1, [[0, 5], [1, 6], [2, 7.5], [3, 9]]),  # one by one
+        ],
+    )
+    def test_what_is_filled(self, states, max_gap, filled):
+        data = Trajectories.from_arrays(states, gaps="interpolate", max_gap=max_gap)
+        assert data.states[0].tolist() == filled
 
     def test_an_input_before_the_first_is_not_known(self):
         with pytest.warns(KoopsieveWarning, match="lost 1 complete samples of 4"):
             data = Trajectories.from_arrays([1.0, 2.0, 4.0, 3.0], [NAN, 3.0, 1.0], gaps="interpolate", max_gap=9)
         assert data.states[0].ravel().tolist() == [2, 4, 3]
-
-    def test_columns_are_filled_one_by_one(self):
-        x = np.column_stack([[0.0, NAN, 2.0, 3.0], [5.0, 6.0, NAN, 9.0]])
-        data = Trajectories.from_arrays(x, gaps="interpolate", max_gap=1)
-        assert data.states[0].tolist() == [[0, 5], [1, 6], [2, 7.5], [3, 9]]
 
     def test_rows_missing_in_time_are_put_in(self):
         frame = WAVE.drop(index=[10, 50, 51, 90, 91, 92, 93]).reset_index(drop=True)
@@ -192,47 +194,29 @@ class TestResampling:
 
 
 class TestSplitting:
-    def test_a_missing_state_cuts_around_its_sample(self):
-        states = np.array([0.0, 1, 2, NAN, 4, 5])
-        inputs = np.array([10.0, 11, 12, 13, 14])
-        trajectories = Trajectories.from_arrays(states, inputs, gaps="split")
-        assert [x.ravel().tolist() for x in trajectories.states] == [[0, 1, 2], [4, 5]]
-        assert [u.ravel().tolist() for u in trajectories.inputs] == [[10, 11], [14]]
-
-    def test_a_missing_input_cuts_between_two_samples(self):
-        states = np.arange(6.0)
-        inputs = np.array([10.0, 11, NAN, 13, 14])
-        trajectories = Trajectories.from_arrays(states, inputs, gaps="split")
-        assert [x.ravel().tolist() for x in trajectories.states] == [[0, 1, 2], [3, 4, 5]]
-        assert [u.ravel().tolist() for u in trajectories.inputs] == [[10, 11], [13, 14]]
-
-    def test_missing_at_the_ends_is_trimmed(self):
-        trajectories = Trajectories.from_arrays([[NAN], [1.0], [2.0], [NAN]], gaps="split")
-        assert [x.ravel().tolist() for x in trajectories.states] == [[1, 2]]
-
-    def test_masked_samples_are_missing(self):
-        states = np.ma.masked_array(np.arange(7), mask=[0, 0, 0, 1, 0, 0, 0])
-        trajectories = Trajectories.from_arrays(states, gaps="split")
-        assert [x.ravel().tolist() for x in trajectories.states] == [[0, 1, 2], [4, 5, 6]]
+    @pytest.mark.parametrize(
+        "states, inputs, kept, acting",
+        [
+            ([0.0, 1, 2, NAN, 4, 5], [10.0, 11, 12, 13, 14], [[0, 1, 2], [4, 5]], [[10, 11], [14]]),
+            (np.arange(6.0), [10.0, 11, NAN, 13, 14], [[0, 1, 2], [3, 4, 5]], [[10, 11], [13, 14]]),
+            ([NAN, 1.0, 2.0, NAN], None, [[1, 2]], [[]]),
+            (np.ma.masked_array(np.arange(6), mask=[0, 0, 0, 1, 0, 0]), None, [[0, 1, 2], [4, 5]], [[], []]),
+            ([[0.0, 1.0, 2.0], [1.0, 2.0, 3.0]], None, [[0, 1, 2], [1, 2, 3]], [[], []]),
+        ],
+        ids=["around a missing state", "at a missing input", "at the ends", "masked", "nowhere"],
+    )
+    def test_where_an_episode_is_cut(self, states, inputs, kept, acting):
+        states = list(map(np.array, states)) if np.ndim(states) == 2 else states
+        found = Trajectories.from_arrays(states, inputs, gaps="split")
+        assert [x.ravel().tolist() for x in found.states] == kept
+        assert [u.ravel().tolist() for u in found.inputs] == acting
+        assert all(x.flags.c_contiguous and not x.flags.writeable for x in found.states)
 
     def test_lonely_samples_are_lost_with_a_warning(self):
         states = [np.array([0.0, NAN, 2.0, NAN, 4.0, 5.0]), np.array([0.0, NAN])]
         with pytest.warns(KoopsieveWarning, match=r"lost 3 complete samples of 8.*2 samples in 1 episodes are left"):
             trajectories = Trajectories.from_arrays(states, gaps="split")
         assert [x.ravel().tolist() for x in trajectories.states] == [[4, 5]]
-
-    def test_complete_data_are_left_whole(self):
-        states = np.arange(6.0)
-        trajectories = Trajectories.from_arrays([states, states + 1], gaps="split")
-        np.testing.assert_array_equal(trajectories.states[1].ravel(), states + 1)
-        assert len(trajectories) == 2
-
-    def test_pieces_are_read_only_and_contiguous(self):
-        states = np.random.default_rng(0).normal(size=(9, 2))
-        states[4, 1] = NAN
-        for x in Trajectories.from_arrays(states, gaps="split").states:
-            assert x.flags.c_contiguous
-            assert not x.flags.writeable
 
     def test_splitting_and_delays_go_together(self):
         """What is too short for the delays is left out and counted."""

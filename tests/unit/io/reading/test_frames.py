@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from koopsieve._types import KoopsieveError, KoopsieveWarning
+from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories
 
 RNG = np.random.default_rng(0)
@@ -34,25 +34,13 @@ def test_episodes_in_order_of_appearance(make):
     assert trajectories.state_names == ("y", "z")
     assert trajectories.input_names == ("u",)
     assert trajectories.dt == 0.5
-    np.testing.assert_array_equal(trajectories.states[0], np.column_stack([TABLE["y"][:4], TABLE["z"][:4]]))
-    np.testing.assert_array_equal(trajectories.states[1], np.column_stack([TABLE["y"][4:], TABLE["z"][4:]]))
-    np.testing.assert_array_equal(trajectories.inputs[0].ravel(), TABLE["u"][:3])
-    np.testing.assert_array_equal(trajectories.inputs[1].ravel(), TABLE["u"][4:6])
-    assert not trajectories.states[0].flags.writeable
-    assert trajectories.states[1].flags.c_contiguous
-
-
-@every_frame
-def test_without_episodes_all_rows_are_one(make):
-    trajectories = Trajectories.from_frame(make(TABLE), "y")
-    assert [x.shape for x in trajectories.states] == [(7, 1)]
-    assert trajectories.n_inputs == 0
-    assert trajectories.dt == 1.0
-
-
-def test_a_record_batch_is_a_frame():
-    batch = pa.table(TABLE).to_batches()[0]
-    assert Trajectories.from_frame(batch, "y", episode="run").n_transitions == 5
+    for x, u, rows in zip(trajectories.states, trajectories.inputs, (slice(4), slice(4, 7)), strict=True):
+        np.testing.assert_array_equal(x, np.column_stack([TABLE["y"][rows], TABLE["z"][rows]]))
+        np.testing.assert_array_equal(u.ravel(), TABLE["u"][rows][:-1])
+        assert x.flags.c_contiguous
+        assert not x.flags.writeable
+    whole = Trajectories.from_frame(make(TABLE), "y")
+    assert ([x.shape for x in whole.states], whole.n_inputs, whole.dt) == ([(7, 1)], 0, 1.0)
 
 
 def test_a_sample_time_that_contradicts_the_times_is_refused():
@@ -62,90 +50,66 @@ def test_a_sample_time_that_contradicts_the_times_is_refused():
         Trajectories.from_frame(frame, "y", episode="run", time="t", dt=0.001)
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [
-        [3, 3, 3, 3, -1, -1, -1],
-        pd.Categorical(["b"] * 4 + ["a"] * 3, categories=["a", "b", "c"]),
-        pd.array([1, 1, 1, 1, 2, 2, 2], dtype="Int64"),
-        [True] * 4 + [False] * 3,
-        pd.to_datetime(["2024-05-01"] * 4 + ["2024-05-02"] * 3),
-        [2.5] * 4 + [1.5] * 3,
-    ],
-    ids=["int", "categorical", "nullable int", "bool", "dates", "float"],
-)
-def test_anything_may_tell_episodes_apart(ids):
-    trajectories = Trajectories.from_frame(pd.DataFrame(changed(run=ids)), "y", episode="run")
+CATEGORIES = pl.DataFrame(TABLE, schema_overrides={"run": pl.Categorical})
+ENCODED = [pa.array(part).dictionary_encode() for part in (["b"] * 3, ["b", "a", "a", "a"])]
+TOLD_APART = {
+    "int": changed(run=[3, 3, 3, 3, -1, -1, -1]),
+    "categorical": changed(run=pd.Categorical(["b"] * 4 + ["a"] * 3, categories=["a", "b", "c"])),
+    "nullable int": changed(run=pd.array([1, 1, 1, 1, 2, 2, 2], dtype="Int64")),
+    "bool": changed(run=[True] * 4 + [False] * 3),
+    "dates": changed(run=pd.to_datetime(["2024-05-01"] * 4 + ["2024-05-02"] * 3)),
+    "float": changed(run=[2.5] * 4 + [1.5] * 3),
+    "polars categories in chunks": pl.concat([CATEGORIES[:2], CATEGORIES[2:5], CATEGORIES[5:]], rechunk=False),
+    "dictionaries that differ": pa.table({"run": pa.chunked_array(ENCODED), "y": TABLE["y"]}),
+    "a record batch": pa.table(TABLE).to_batches()[0],
+    "beside what cannot be converted": changed(mess=[object()] * 7),
+}
+
+
+@pytest.mark.parametrize("frame", TOLD_APART.values(), ids=TOLD_APART)
+def test_anything_may_tell_episodes_apart(frame):
+    frame = pd.DataFrame(frame) if isinstance(frame, dict) else frame
+    trajectories = Trajectories.from_frame(frame, "y", episode="run")
     assert [x.ravel().tolist() for x in trajectories.states] == [TABLE["y"][:4], TABLE["y"][4:]]
 
 
-def test_polars_categories_and_chunks():
-    frame = pl.DataFrame(TABLE, schema_overrides={"run": pl.Categorical})
-    chunks = pl.concat([frame[:2], frame[2:5], frame[5:]], rechunk=False)
-    trajectories = Trajectories.from_frame(chunks, "y", episode="run")
-    assert [x.ravel().tolist() for x in trajectories.states] == [TABLE["y"][:4], TABLE["y"][4:]]
+RUNS = {
+    "missing in its dictionary": (
+        pa.array(["a", "a", None, None, "b", "b", "b"]).dictionary_encode(null_encoding="encode"),
+        "It is missing at row 4",
+    ),
+    "lists": ([[1]] * 7, "must hold numbers, text or dates"),
+}
 
 
-def test_dictionaries_that_differ_between_chunks_are_unified():
-    chunks = [pa.array(part).dictionary_encode() for part in (["q", "q", "p"], ["p", "p", "r", "r"])]
-    table = pa.table({"run": pa.chunked_array(chunks), "y": TABLE["y"]})
-    trajectories = Trajectories.from_frame(table, "y", episode="run")
-    assert [len(x) for x in trajectories.states] == [2, 3, 2]
-
-
-def test_an_episode_that_is_missing_in_its_dictionary_is_missing():
-    runs = pa.array(["a", "a", None, None, "b", "b", "b"]).dictionary_encode(null_encoding="encode")
-    with pytest.raises(KoopsieveError, match="It is missing at row 4"):
+@pytest.mark.parametrize("runs, message", RUNS.values(), ids=RUNS)
+def test_what_does_not_tell_episodes_apart(runs, message):
+    with pytest.raises(KoopsieveError, match=message):
         Trajectories.from_frame(pa.table({"run": runs, "y": TABLE["y"]}), "y", episode="run")
 
 
-def test_lists_do_not_tell_episodes_apart():
-    with pytest.raises(KoopsieveError, match="must hold numbers, text or dates"):
-        Trajectories.from_frame(pa.table({"run": [[1]] * 7, "y": TABLE["y"]}), "y", episode="run")
-
-
 @pytest.mark.parametrize(
-    "values",
+    "frame",
     [
-        pd.array([1, 2, None, 4, 5, 6, 7], dtype="Int64"),
-        pd.array([1.0, 2, None, 4, 5, 6, 7], dtype="Float64"),
-        pd.Series([1, 2, None, 4, 5, 6, 7], dtype=object),
-        pd.Series([1, 2, np.nan, 4, 5, 6, 7], dtype="float32"),
+        pd.DataFrame({"y": pd.array([1, 2, None, 4, 5, 6, 7], dtype="Int64")}),
+        pd.DataFrame({"y": pd.array([1.0, 2, None, 4, 5, 6, 7], dtype="Float64")}),
+        pd.DataFrame({"y": pd.Series([1, 2, None, 4, 5, 6, 7], dtype=object)}),
+        pd.DataFrame({"y": pd.Series([1, 2, np.nan, 4, 5, 6, 7], dtype="float32")}),
+        pl.DataFrame({"y": [1.0, 2.0, None, 4.0, 5.0, 6.0, 7.0]}),
+        pl.DataFrame({"y": [1.0, 2.0, np.nan, 4.0, 5.0, 6.0, 7.0]}),
     ],
-    ids=["Int64", "Float64", "object", "float32"],
+    ids=["Int64", "Float64", "object", "float32", "polars null", "polars NaN"],
 )
-def test_missing_values_of_every_kind_are_gaps(values):
-    frame = pd.DataFrame({"y": values})
+def test_missing_values_of_every_kind_are_gaps(frame):
     with pytest.raises(KoopsieveError, match=r"State 'y' at row 4 \(as in a spreadsheet\) of the frame is NaN"):
         Trajectories.from_frame(frame, "y")
     trajectories = Trajectories.from_frame(frame, "y", gaps="split")
     assert [x.ravel().tolist() for x in trajectories.states] == [[1, 2], [4, 5, 6, 7]]
 
 
-def test_polars_null_and_nan_are_both_missing():
-    frame = pl.DataFrame({"y": [1.0, 2.0, None, 4.0, 5.0, float("nan"), 7.0, 8.0]})
-    trajectories = Trajectories.from_frame(frame, "y", gaps="split")
-    assert [x.ravel().tolist() for x in trajectories.states] == [[1, 2], [4, 5], [7, 8]]
-
-
-def test_a_missing_last_input_does_not_matter():
-    frame = pd.DataFrame(changed(u=[1.0, 2, 3, np.nan, 4, 5, np.nan]))
-    assert Trajectories.from_frame(frame, "y", "u", episode="run").inputs[0].ravel().tolist() == [1, 2, 3]
-
-
-def test_a_column_not_asked_for_need_not_be_convertible():
-    frame = pd.DataFrame({"y": TABLE["y"], "mess": [object()] * 7})
-    assert Trajectories.from_frame(frame, "y").n_samples == 7
-
-
-def test_a_named_index_is_a_column():
-    frame = pd.DataFrame({"y": TABLE["y"][:4]}, index=pd.Index(TABLE["t"][:4], name="t"))
-    assert Trajectories.from_frame(frame, "y", time="t").dt == 0.5
-
-
-def test_decimals_and_flags_are_numbers():
-    frame = pl.DataFrame({"y": pl.Series(["1.5", "2.5", "4.5"]).cast(pl.Decimal(10, 2)), "on": [True, False, True]})
-    trajectories = Trajectories.from_frame(frame, "y", "on")
+def test_decimals_and_flags_are_numbers_and_the_last_input_may_be_missing():
+    decimals = pl.Series(["1.5", "2.5", "4.5"]).cast(pl.Decimal(10, 2))
+    trajectories = Trajectories.from_frame(pl.DataFrame({"y": decimals, "on": [True, False, None]}), "y", "on")
     assert trajectories.states[0].ravel().tolist() == [1.5, 2.5, 4.5]
     assert trajectories.inputs[0].ravel().tolist() == [1, 0]
 
@@ -161,20 +125,16 @@ STAMPS = pd.date_range("2024-05-01", periods=7, freq="250ms")
         (pd.to_timedelta(np.arange(7) * 20, unit="ms"), 0.02),
         (pd.date_range("2024-05-01", periods=7).date, 86400.0),
         (pd.date_range("2024-05-01 12:00", periods=7, freq="2s").time, 2.0),
+        (pa.array(range(0, 14, 2), type=pa.time32("s")), 2.0),
         (1_700_000_000_000_000_000 + 1000 * np.arange(7), 1000.0),
         (np.arange(7, dtype="uint8") * 3, 3.0),
         (1.7e9 + 1e-4 * np.arange(7), 1e-4),
     ],
-    ids=["stamps", "zone", "durations", "days", "time of day", "int ns", "unsigned", "coarse floats"],
+    ids=["stamps", "zone", "durations", "days", "time of day", "arrow time", "int ns", "unsigned", "coarse floats"],
 )
 def test_times_of_every_kind(times, dt):
-    frame = pd.DataFrame({"t": times, "y": TABLE["y"]})
-    assert Trajectories.from_frame(frame, "y", time="t").dt == pytest.approx(dt, rel=5e-3)
-
-
-def test_time_of_day_in_arrow_seconds():
-    table = pa.table({"t": pa.array(range(0, 14, 2), type=pa.time32("s")), "y": TABLE["y"]})
-    assert Trajectories.from_frame(table, "y", time="t").dt == 2.0
+    make = pa.table if isinstance(times, pa.Array) else pd.DataFrame
+    assert Trajectories.from_frame(make({"t": times, "y": TABLE["y"]}), "y", time="t").dt == pytest.approx(dt, rel=5e-3)
 
 
 def test_a_jump_in_time_is_a_gap():
@@ -185,6 +145,9 @@ def test_a_jump_in_time_is_a_gap():
     assert [x.ravel().tolist() for x in trajectories.states] == [TABLE["y"][:3], TABLE["y"][3:]]
     assert [u.ravel().tolist() for u in trajectories.inputs] == [TABLE["u"][:2], TABLE["u"][3:6]]
     assert trajectories.dt == pytest.approx(0.1)
+    frame = pd.DataFrame({"t": [0.0, 0.1, 0.2, 0.32, 0.42], "y": TABLE["y"][:5]})
+    with pytest.raises(KoopsieveError, match=r"got 0\.12 after row 4 "):  # an uneven clock is no gap
+        Trajectories.from_frame(frame, "y", time="t", gaps="split")
 
 
 REFUSED = {
@@ -275,12 +238,6 @@ def test_refused_tables(make, columns, message):
         Trajectories.from_frame(make(columns), "y", "u", episode="run", time="t")
 
 
-def test_an_uneven_clock_is_no_gap():
-    frame = pd.DataFrame({"t": [0.0, 0.1, 0.2, 0.32, 0.42], "y": TABLE["y"][:5]})
-    with pytest.raises(KoopsieveError, match=r"got 0\.12 after row 4 "):
-        Trajectories.from_frame(frame, "y", time="t", gaps="split")
-
-
 @pytest.mark.parametrize(
     "frame", [np.ones((3, 2)), "runs.csv", pl.DataFrame(TABLE).lazy(), None, 3], ids=lambda f: type(f).__name__
 )
@@ -289,16 +246,14 @@ def test_what_is_no_frame_is_refused(frame):
         Trajectories.from_frame(frame, "y")
 
 
-def test_pandas_columns_of_the_same_name_are_refused():
-    frame = pd.DataFrame(np.ones((3, 2)), columns=["y", "y"])
+@pytest.mark.parametrize(
+    "frame",
+    [pd.DataFrame(np.ones((3, 2)), columns=["y", "y"]), pa.table([[1.0, 2.0], [1.0, 2.0]], names=["y", "y"])],
+    ids=["pandas", "arrow"],
+)
+def test_columns_of_the_same_name_are_refused(frame):
     with pytest.raises(KoopsieveError, match="the frame has several columns named 'y'"):
         Trajectories.from_frame(frame, "y")
-
-
-def test_arrow_columns_of_the_same_name_are_refused():
-    table = pa.table([[1.0, 2.0], [1.0, 2.0]], names=["y", "y"])
-    with pytest.raises(KoopsieveError, match="the frame has several columns named 'y'"):
-        Trajectories.from_frame(table, "y")
 
 
 @pytest.mark.parametrize(
@@ -309,11 +264,6 @@ def test_arrow_columns_of_the_same_name_are_refused():
 def test_columns_that_are_no_numbers_are_refused(values, got):
     with pytest.raises(KoopsieveError, match=rf"Column 'y' of the frame must hold numbers\. Got {got}"):
         Trajectories.from_frame(pd.DataFrame({"y": values}), "y")
-
-
-def test_constant_columns_are_named():
-    with pytest.warns(KoopsieveWarning, match="Input columns that never change: 'valve'"):
-        Trajectories.from_frame(pd.DataFrame({"y": TABLE["y"], "valve": [1] * 7}), "y", "valve")
 
 
 T = 0.1 * np.arange(200)
@@ -362,12 +312,6 @@ def test_an_index_of_dates_is_the_time(name):
     with pytest.raises(KoopsieveError, match="evenly spaced in time"):
         Trajectories.from_frame(holes, "y", "u")
     assert len(Trajectories.from_frame(holes, "y", "u", gaps="split")) == 2
-
-
-def test_a_column_of_times_goes_before_the_index():
-    frame = WAVE.set_index(pd.date_range("2024-05-01", periods=200, freq="20ms"))
-    assert Trajectories.from_frame(frame, "y", time="t").dt == pytest.approx(0.1)
-
-
-def test_an_index_of_numbers_is_no_time():
-    assert Trajectories.from_frame(WAVE.set_index(np.arange(200) ** 2), "y").dt == 1.0
+    assert Trajectories.from_frame(frame, "y", time="t").dt == pytest.approx(0.1)  # a column goes before the index
+    numbers = WAVE.set_index(pd.Index(0.5 * np.arange(200), name=name))
+    assert Trajectories.from_frame(numbers, "y", time=name).dt == (0.5 if name else 1.0)  # numbers only where named

