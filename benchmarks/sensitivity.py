@@ -20,7 +20,7 @@ from koopsieve.execution.progress import bar
 from koopsieve.identify import SpikeSlabPrior
 from koopsieve.reproduction.monte_carlo import RunTask, run_tasks
 from koopsieve.reproduction.records import load_records
-from koopsieve.reproduction.runs import run_circuit, run_once
+from koopsieve.reproduction.study_runs import run_circuit, run_once
 from koopsieve.reproduction.study_settings import (
     CircuitStudy,
     KernelSettings,

@@ -7,7 +7,7 @@ by the environment variable `KOOPSIEVE_DATA`; without one, the package `nonlinea
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -73,7 +73,9 @@ class Benchmark(Shown):
     @property
     def tests(self) -> dict[str, Trajectories]:
         """The test records as trajectories."""
-        return {name: self._trajectories([one]) for name, one in self.records.items()}
+        signals = self.train.signals
+        names = list(signals.outputs), list(signals.inputs)
+        return {name: _trajectories([one], signals.dt, *names) for name, one in self.records.items()}
 
     @property
     def test(self) -> Trajectories:
@@ -99,16 +101,6 @@ class Benchmark(Shown):
                 error = float(np.sqrt(np.mean((simulated - one.outputs[first:]) ** 2)))
             found[name] = self.factor * error
         return found
-
-    def _trajectories(self, records: Iterable[Record]) -> Trajectories:
-        several, names = list(records), self.train
-        return Trajectories.from_arrays(
-            [one.outputs for one in several],
-            [one.inputs for one in several],
-            dt=names.dt,
-            state_names=names.output_names,
-            input_names=names.input_names,
-        )
 
     def _facts(self) -> Facts:
         return {
@@ -255,14 +247,12 @@ def _built(
     names: tuple[list[str], list[str]] | None = None,
 ) -> Benchmark:
     outputs, inputs = names or (_numbered("y", train[0].outputs), _numbered("u", train[0].inputs))
-    data = Trajectories.from_arrays(
-        [one.outputs for one in train],
-        [one.inputs for one in train],
-        dt=dt,
-        state_names=outputs,
-        input_names=inputs,
-    )
-    return Benchmark(name, data, records, window, unit, factor, source, older)
+    return Benchmark(name, _trajectories(train, dt, outputs, inputs), records, window, unit, factor, source, older)
+
+
+def _trajectories(records: list[Record], dt: float, outputs: list[str], inputs: list[str]) -> Trajectories:
+    states, acting = [one.outputs for one in records], [one.inputs for one in records]
+    return Trajectories.from_arrays(states, acting, dt=dt, state_names=outputs, input_names=inputs)
 
 
 def _numbered(letter: str, values: FloatArray) -> list[str]:

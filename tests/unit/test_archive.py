@@ -55,9 +55,12 @@ LOADERS = {"dictionary": Dictionary.load, "statistics": RegressionStatistics.loa
 every_kind = pytest.mark.parametrize("kind", LOADERS)
 
 
-def changed(path, **change):
+def changed(path, header=lambda header: header, **change):
+    """Write a file anew with another header, other arrays, or without those that are None."""
     with np.load(path) as archive:
         arrays = dict(archive) | change
+    config = header(json.loads(arrays["header"].tobytes()))
+    arrays["header"] = np.frombuffer(json.dumps(config).encode(), dtype=np.uint8)
     np.savez(path, **{name: values for name, values in arrays.items() if values is not None})
 
 
@@ -67,6 +70,8 @@ def test_a_bomb_is_not_unpacked(kind, tmp_path):
     save(kind, path)
     with np.load(path) as archive:
         arrays = dict(archive)
+    np.savez_compressed(path, **arrays)
+    LOADERS[kind](path)  # compressing alone does no harm
     np.savez_compressed(path, **arrays, bomb=np.zeros(40_000_000))
     assert path.stat().st_size < 10**6
     tracemalloc.start()
@@ -76,16 +81,7 @@ def test_a_bomb_is_not_unpacked(kind, tmp_path):
     tracemalloc.stop()
 
 
-@every_kind
-def test_compressing_an_archive_does_no_harm(kind, tmp_path):
-    path = tmp_path / "x.npz"
-    save(kind, path)
-    with np.load(path) as archive:
-        np.savez_compressed(path, **dict(archive))
-    LOADERS[kind](path)
-
-
-def test_an_array_that_claims_more_than_there_is(tmp_path):
+def test_arrays_that_cannot_be(tmp_path):
     path = tmp_path / "x.npz"
     save("statistics", path)
     header = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 10**6)}
@@ -93,29 +89,10 @@ def test_an_array_that_claims_more_than_there_is(tmp_path):
         np.lib.format.write_array_header_1_0(stream, header)
     with pytest.raises(KoopsieveError, match=r"big\.npy does not hold what it claims"):
         RegressionStatistics.load(path)
-
-
-def test_two_arrays_of_one_name(tmp_path):
-    path = tmp_path / "x.npz"
-    save("statistics", path)
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("one_step.R.npy", b"")
     with pytest.raises(KoopsieveError, match="two arrays of the same name"):
         RegressionStatistics.load(path)
-
-
-@pytest.mark.parametrize("rows", [-1.0, np.nan, np.inf])
-def test_a_row_count_that_is_none(rows, tmp_path):
-    save("statistics", tmp_path / "x.npz")
-    changed(tmp_path / "x.npz", **{"one_step.rows": np.array(rows)})
-    with pytest.raises(KoopsieveError, match="not a triangular factor"):
-        RegressionStatistics.load(tmp_path / "x.npz")
-
-
-def header_of(path, change):
-    with np.load(path) as archive:
-        header = json.loads(archive["header"].tobytes())
-    return np.frombuffer(json.dumps(change(header)).encode(), dtype=np.uint8)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +110,7 @@ def header_of(path, change):
 def test_statistics_with_a_header_that_does_not_fit(change, message, tmp_path):
     path = tmp_path / "x.npz"
     save("statistics", path)
-    changed(path, header=header_of(path, change))
+    changed(path, change)
     with pytest.raises(KoopsieveError, match=message):
         RegressionStatistics.load(path)
 
@@ -191,7 +168,7 @@ def test_a_dictionary_that_does_not_fit_together(kind, change, tmp_path):
 def test_a_description_that_does_not_fit(change, tmp_path):
     path = tmp_path / "x.npz"
     save("dictionary", path)
-    changed(path, header=header_of(path, lambda h: h | {"dictionary": change(h["dictionary"])}))
+    changed(path, lambda h: h | {"dictionary": change(h["dictionary"])})
     with pytest.raises(KoopsieveError):
         Dictionary.load(path)
 
@@ -255,22 +232,17 @@ def test_other_files_are_refused(kind, tmp_path):
         LOADERS[kind](path)
 
 
-def rewritten(path, header=lambda header: None, **arrays):
-    """Write a model's file anew with another header or other arrays."""
-    with np.load(path) as archive:
-        held = dict(archive) | arrays
-    config = json.loads(held["header"].tobytes())
-    header(config)
-    held["header"] = np.frombuffer(json.dumps(config).encode(), dtype=np.uint8)
-    np.savez(path, **held)
-
-
 @pytest.mark.parametrize("delays", ["state_delays", "input_delays"])
 @pytest.mark.parametrize("form", ["linear", "bilinear", "reprojected"])
 def test_absurd_counts_are_refused_before_anything_is_built(form, delays, tmp_path):
     path = tmp_path / "model.npz"
     least_squares_model(DATA, States() + Constant(), form=form).save(path)
-    rewritten(path, lambda header: header["dictionary"]["signals"]["embedding"].update({delays: 300_000_000}))
+
+    def absurd(header):
+        header["dictionary"]["signals"]["embedding"][delays] = 300_000_000
+        return header
+
+    changed(path, absurd)
     tracemalloc.start()
     with pytest.raises(KoopsieveError, match=r"would have [36]0000000\d columns with these delays, more than 100000"):
         Model.load(path)
@@ -287,6 +259,6 @@ def test_numbers_that_are_missing_in_the_support(name, tmp_path):
     with np.load(path) as archive:
         values = archive[f"calibration.support.{name}"].copy()
     values.flat[0] = np.nan
-    rewritten(path, **{f"calibration.support.{name}": values})
+    changed(path, **{f"calibration.support.{name}": values})
     with pytest.raises(KoopsieveError, match=f"calibration holds NaN, in the array support.{name}"):
         Model.load(path)

@@ -10,20 +10,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-REQUIRED = {
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "pandas",
-    "sympy",
-    "numba",
-    "threadpoolctl",
-    "cloudpickle",
-    "h5py",
-    "typer",
-    "rich",
-    "jinja2",
-}
+REQUIRED = {"numpy", "scipy", "scikit-learn", "pandas", "sympy", "numba", "threadpoolctl", "cloudpickle", "h5py"}
+REQUIRED |= {"typer", "rich", "jinja2"}
 
 
 @pytest.fixture(scope="module")

@@ -123,16 +123,16 @@ def _every_start(model: Model, data: Trajectories, horizon: int) -> Iterator[_St
     numbers = model.numbers_per_start + horizon * (len(model.output_names) + len(model.input_names))
     for episode, (x, u) in enumerate(zip(data.states, data.inputs, strict=True)):
         for part in chunks(len(x) - horizon, numbers):
-            along = u[part.start : part.stop + horizon - 1]
-            acting = sliding_window_view(along, horizon, axis=0).transpose(0, 2, 1)
+            inputs = u[part.start : part.stop + horizon - 1]
+            acting = sliding_window_view(inputs, horizon, axis=0).transpose(0, 2, 1)
             measured = x[part.start + horizon : part.stop + horizon, None, : len(model.output_names)]
             yield _Stretch(episode, part.start, (horizon,), Starts(x[part], acting, False), measured)
 
 
 def _from_row(model: Model, data: Trajectories, horizon: int, start: int) -> Iterator[_Stretch]:
     """Yield one start, given by its row in the file, with all steps after it."""
-    rows = [source.first_row or 0 for source in data.provenance.sources]
-    allowed = [(row, row + len(x) - horizon - 1) for row, x in zip(rows, data.states, strict=True)]
+    starts = [source.first_row or 0 for source in data.provenance.sources]
+    allowed = [(row, row + len(x) - horizon - 1) for row, x in zip(starts, data.states, strict=True)]
     episode = next((i for i, (least, most) in enumerate(allowed) if least <= start <= most), None)
     if episode is None:
         expected = " or ".join(f"{least} to {most}" for least, most in allowed if least <= most) or "a shorter horizon"
@@ -140,9 +140,9 @@ def _from_row(model: Model, data: Trajectories, horizon: int, start: int) -> Ite
             f"--start must leave {model.history - 1} rows before it for the delays and {horizon} after it. Expected "
             f"{expected}, got {start}."
         )
-    x, u, first = data.states[episode], data.inputs[episode], start - rows[episode]
-    ahead = np.arange(horizon)
-    given, measured = Starts(x[first][None], u[first + ahead][None], False), x[first + 1 + ahead][None]
+    x, u, first = data.states[episode], data.inputs[episode], start - starts[episode]
+    rows = first + np.arange(horizon)
+    given, measured = Starts(x[first][None], u[rows][None], False), x[rows + 1][None]
     yield _Stretch(episode, first, tuple(range(1, horizon + 1)), given, measured[..., : len(model.output_names)])
 
 

@@ -57,7 +57,7 @@ def facts(model: Model) -> dict[str, Any]:
     known = {
         "form": model.form,
         "observables": model.names,
-        "drives": model.dictionary.input_term_names,
+        "input_terms": model.dictionary.input_term_names,
         "outputs": model.output_names,
         "inputs": model.input_names,
         "embedding": embedding.to_dict(),

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, real_matrix, warn_user
 from koopsieve.data.provenance import Source, SourceRows
-from koopsieve.io.reading.table import Run, Table
+from koopsieve.io.reading.table import EpisodeRows, Table
 from koopsieve.io.reading.times import TimeBase
 
 
@@ -102,7 +102,7 @@ def _episodes_from_table(table: Table) -> list[Episode]:
         raise KoopsieveError(f"There are no rows in {table.source}. Expected at least two samples.")
     times = table.times()
     base = TimeBase() if times is None else TimeBase.of(times)
-    last: dict[Any, Run] = {}
+    last: dict[Any, EpisodeRows] = {}
     episodes = []
     for run in table.runs(base):
         if run.episode in last:

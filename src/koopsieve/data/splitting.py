@@ -18,7 +18,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data.episodes import check_fraction, cut_within
 from koopsieve.data.provenance import Counts, Provenance, Source, SourceRows
 from koopsieve.data.stream import Stream
-from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable, WholeEpisode
+from koopsieve.data.streaming.blocks import Origin, Piece, Readable, SampleBlock, WholeEpisode
 from koopsieve.data.trajectories import Trajectories
 
 Data = TypeVar("Data", Trajectories, Stream, Trajectories | Stream)
@@ -41,7 +41,7 @@ def hold_out(data: Data, share: float, longest: int) -> tuple[Data, Data]:
     share : float
         Between 0 and 1.
     longest : int
-        The longest horizon that will be looked at; a held-out stretch holds many windows of it.
+        The longest horizon of predictions on the held-out data; a held-out stretch holds many windows of it.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def sample_and_count(data: Trajectories | Stream, rows: int, stretch: int, seed:
     if isinstance(data, Trajectories):
         return data, data.n_samples
     rng, room, count = np.random.default_rng(seed), max(1, rows // stretch), 0
-    kept: list[tuple[int, Block]] = []
+    kept: list[tuple[int, SampleBlock]] = []
     for number, block in enumerate(_windows(data, stretch)):
         count += len(block.states)
         at = number if number < room else int(rng.integers(number + 1))  # each is kept with the same probability
@@ -190,10 +190,10 @@ def thinned(data: Trajectories, rows: int, stretch: int) -> Trajectories:
     return data.stretches([windows[i] for i in chosen])
 
 
-def _windows(data: Stream, stretch: int) -> Iterator[Block]:
+def _windows(data: Stream, stretch: int) -> Iterator[SampleBlock]:
     """Yield consecutive stretches of every piece; what is left at its end is one too."""
     for piece in data.pieces(stretch):
-        waiting: list[Block] = []
+        waiting: list[SampleBlock] = []
         for block in piece:
             waiting.append(block)
             if sum(len(one.states) for one in waiting) >= stretch:
@@ -203,12 +203,12 @@ def _windows(data: Stream, stretch: int) -> Iterator[Block]:
             yield _gathered(waiting)
 
 
-def _gathered(blocks: Sequence[Block]) -> Block:
+def _gathered(blocks: Sequence[SampleBlock]) -> SampleBlock:
     source = reduce(SourceRows.then, (block.source for block in blocks))
-    return Block(np.concatenate([b.states for b in blocks]), np.concatenate([b.inputs for b in blocks]), source)
+    return SampleBlock(np.concatenate([b.states for b in blocks]), np.concatenate([b.inputs for b in blocks]), source)
 
 
-def _trajectories(episodes: Sequence[Block], data: Stream) -> Trajectories:
+def _trajectories(episodes: Sequence[SampleBlock], data: Stream) -> Trajectories:
     states = tuple(block.states for block in episodes)
     sources = tuple(Source(block.source.ranges[0].label, rows=block.source) for block in episodes)
     counts = Counts(len(states), sum(map(len, states)), notes=data.notes or ())
@@ -218,7 +218,7 @@ def _trajectories(episodes: Sequence[Block], data: Stream) -> Trajectories:
 
 @dataclass(frozen=True, eq=False)
 class JoinedOrigin:
-    """Parts of an origin, one after the other; what lies between them belongs to somebody else.
+    """Parts of an origin, one after the other; what lies between them is on the other side.
 
     `known` are the same parts with their lengths, where each is a whole episode.
     """
@@ -273,9 +273,9 @@ class StretchOrigin:
         return (self,)
 
 
-def _cut(piece: Piece, rows: int) -> Iterator[list[Block]]:
+def _cut(piece: Piece, rows: int) -> Iterator[list[SampleBlock]]:
     """Yield stretches of exactly `rows` rows, and what is left, however long the blocks are that they arrive in."""
-    gathered, missing = list[Block](), rows
+    gathered, missing = list[SampleBlock](), rows
     for block in piece:
         start, size = 0, len(block.states)
         while size - start >= missing:

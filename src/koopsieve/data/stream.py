@@ -17,8 +17,8 @@ from koopsieve.data.embedding import Embedding
 from koopsieve.data.signals import Dataset, Signals, complete_names
 from koopsieve.data.streaming.blocks import ChangedOrigin, Check, Embed, Origin, Piece, Readable
 from koopsieve.data.streaming.origins import ArraySegment, ChunkSegment, SegmentOrigin, as_chunk, sliceable
-from koopsieve.data.streaming.outliers import handle_stream_outliers
-from koopsieve.data.streaming.tables import dask_tables, parquet_tables
+from koopsieve.data.streaming.stream_outliers import handle_stream_outliers
+from koopsieve.data.streaming.table_segments import dask_tables, parquet_tables
 from koopsieve.data.trajectories import Trajectories
 from koopsieve.io.reading.columns import KEEP, Columns, Reading, check_dt
 

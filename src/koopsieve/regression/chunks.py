@@ -9,7 +9,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.data.provenance import SourceRows
-from koopsieve.data.streaming.blocks import Block, Piece
+from koopsieve.data.streaming.blocks import Piece, SampleBlock
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ def cut(pieces: Iterable[Piece], rows: int, reach: int) -> Iterator[Chunk]:
         yield from _cut(piece, rows, reach)
 
 
-def _cut(blocks: Iterable[Block], rows: int, reach: int) -> Iterator[Chunk]:
+def _cut(blocks: Iterable[SampleBlock], rows: int, reach: int) -> Iterator[Chunk]:
     """Cut one piece, carrying the samples that later chunks need from block to block."""
     x = u = None
     source = SourceRows()

@@ -198,7 +198,7 @@ class ClosedLoopRun:
 def follow(
     task: ControlTask, controller: Steps, seed: int, steps: int | None = None, whole_state: bool = False
 ) -> ClosedLoopRun:
-    """Control the plant along its reference; `seed` decides the measurement noise.
+    """Control the plant along its reference; `seed` is that of the measurement noise.
 
     With `whole_state` the controller sees all states: those that are not measured as they are.
     """

@@ -74,9 +74,7 @@ def coverage(model: Model, data: Trajectories, horizons: Sequence[int], level: f
     KoopsieveError
         If the model's bands are too short, or it does not fit the data.
     """
-    bands = _bands_of(model)
-    wanted = checked_horizons(horizons, data)
-    errors = step_errors(model, data, wanted[-1])
+    bands, wanted, errors = _bands_and_errors(model, data, horizons)
     half = bands.around(model.dictionary, errors.states, wanted[-1], level)
     pairs = [(np.abs(errors.errors[rows, h - 1]), half[rows, h - 1]) for h, rows in _reaching(errors, wanted)]
     joint = [_inside(errors, rows, h, bands, model, level) for h, rows in _reaching(errors, wanted)]
@@ -119,9 +117,7 @@ def coverage_curve(
     KoopsieveError
         If the model's bands are too short, or it does not fit the data.
     """
-    bands = _bands_of(model)
-    wanted = checked_horizons(horizons, data)
-    errors = step_errors(model, data, wanted[-1])
+    bands, wanted, errors = _bands_and_errors(model, data, horizons)
     share = np.empty((len(levels), len(wanted)))
     for i, level in enumerate(levels):
         half = bands.around(model.dictionary, errors.states, wanted[-1], level)
@@ -144,10 +140,13 @@ def interval_score(errors: FloatArray, half_widths: FloatArray, level: float) ->
     return score
 
 
-def _bands_of(model: Model) -> Bands:
+def _bands_and_errors(
+    model: Model, data: Trajectories, horizons: Sequence[int]
+) -> tuple[Bands, tuple[int, ...], StepErrors]:
     if model.calibration is None or model.calibration.bands is None:
         raise KoopsieveError("The model has no bands. Use calibrate(model, held_out_data, horizon=…) first.")
-    return model.calibration.bands
+    wanted = checked_horizons(horizons, data)
+    return model.calibration.bands, wanted, step_errors(model, data, wanted[-1])
 
 
 def _reaching(errors: StepErrors, horizons: tuple[int, ...]) -> list[tuple[int, IndexArray]]:

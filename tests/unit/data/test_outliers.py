@@ -167,14 +167,14 @@ def test_the_inputs_of_a_stream_end_one_sample_before_its_outputs(rows, at):
 
 
 def test_a_long_stream_is_looked_through_in_bounded_memory(monkeypatch):
-    monkeypatch.setattr("koopsieve.data.streaming.outliers.MAX_SAMPLED_ROWS", 500)
+    monkeypatch.setattr("koopsieve.data.streaming.stream_outliers.MAX_SAMPLED_ROWS", 500)
     rng, held = np.random.default_rng(2), []
 
     def bounds_of(samples, low, high):
         held.append(len(samples))
         return bounds(samples, low, high)
 
-    monkeypatch.setattr("koopsieve.data.streaming.outliers.bounds", bounds_of)
+    monkeypatch.setattr("koopsieve.data.streaming.stream_outliers.bounds", bounds_of)
     samples = rng.normal(size=(40_000, 1))
     assert Stream.from_arrays(samples).with_outliers("refuse").notes == ()
     samples[31_234] = 1e3
@@ -184,7 +184,7 @@ def test_a_long_stream_is_looked_through_in_bounded_memory(monkeypatch):
 
 
 def test_too_many_are_not_dropped_from_a_stream(monkeypatch):
-    monkeypatch.setattr("koopsieve.data.streaming.outliers.MAX_DROPPED", 2)
+    monkeypatch.setattr("koopsieve.data.streaming.stream_outliers.MAX_DROPPED", 2)
     with pytest.raises(KoopsieveError, match=r"4 values lie far outside .* the first: 'x1' is 1e\+06 at sample 50 "):
         Stream.from_arrays(FAULTY_Y, FAULTY_U, outliers="drop")
     with pytest.raises(KoopsieveError, match=r'outliers must be "keep", "drop" or "refuse"'):

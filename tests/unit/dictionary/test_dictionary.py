@@ -137,16 +137,6 @@ def test_delayed_copies_are_not_outputs():
     assert phi.select([0, 2, 4]).state_positions.tolist() == [-1, 1, -1, 2, -1]
 
 
-def test_parts_round_trip(data):
-    block = States() + Constant() + Monomials() + SquaredExponential(centers=4, coefficients=[1.0, 3.0])
-    phi = (block + PeriodicSquaredExponential(centers=2) + Fourier() + RandomFourier(features=2)).fit(data)
-    phi = phi.select(np.arange(0, phi.size, 2))
-    again = Dictionary.from_parts(*phi.to_parts())
-    assert again.names == phi.names
-    assert again.outputs == phi.outputs
-    np.testing.assert_array_equal(again(data.states[0]), phi(data.states[0]))
-
-
 def test_code_is_not_put_into_files(everything, data):
     with pytest.raises(KoopsieveError, match="come from Python code"):
         everything.to_parts()
@@ -181,15 +171,6 @@ def test_code_is_not_put_into_files(everything, data):
 def test_errors_say_what_to_do(data, ask, message):
     with pytest.raises(KoopsieveError, match=message):
         ask(data)
-
-
-def test_adding_something_else_is_refused():
-    with pytest.raises(TypeError):
-        States() + "kernels"
-
-
-def test_repr_reads_as_it_was_written():
-    assert repr(States() + Constant() + Monomials(degree=3)) == "States() + Constant() + Monomials(degree=3)"
 
 
 def joblib_copy(value):

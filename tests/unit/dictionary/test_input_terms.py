@@ -195,11 +195,13 @@ def test_errors_say_what_to_do(ask, message):
         ask()
 
 
-def test_multiplying_something_else_is_refused():
+@pytest.mark.parametrize("ask", [lambda: States() * 3, lambda: States() + "kernels"])
+def test_something_else_is_no_block(ask):
     with pytest.raises(TypeError):
-        States() * 3
+        ask()
 
 
 def test_products_read_as_they_were_written():
+    assert repr(States() + Constant() + Monomials(degree=3)) == "States() + Constant() + Monomials(degree=3)"
     assert repr(States() + Inputs() * Monomials(degree=3)) == "States() + Inputs() * Monomials(degree=3)"
     assert repr(SquaredExponential(centers=5, of=BOTH)) == "SquaredExponential(centers=5, of='states and inputs')"

@@ -93,76 +93,59 @@ def test_times_of_every_kind_keep_their_digits(tmp_path, kind):
     assert open_folder(tmp_path).dt == pytest.approx(1e6 if kind == "int64" else 1e-3, rel=1e-12)
 
 
-class TestBadFiles:
-    def test_a_missing_column(self, tmp_path):
-        write(tmp_path / "a.parquet", record(10, 1, 0))
-        r = record(10, 2, 1)
-        del r["q"]
-        write(tmp_path / "b.parquet", r)
-        with pytest.raises(
-            KoopsieveError, match=r"Not in .*b\.parquet: 'q'\. The columns there are: 'run', 't', 'p', 'u'"
-        ):
-            open_folder(tmp_path)
+R = record(30, 1, 0)
+TEXT = {"q": ["text"] * 10}
+BACK = [cut(record(30, "x", 0), 0, 15), record(10, "y", 1), cut(record(30, "x", 0), 15, 30)]
+REFUSED = {
+    "a missing column": (
+        [record(10, 1, 0), {name: column for name, column in record(10, 2, 1).items() if name != "q"}],
+        r"Not in .*1\.parquet: 'q'\. The columns there are: 'run', 't', 'p', 'u'",
+    ),
+    "a schema that differs": (
+        [record(10, 1, 0), record(10, 2, 1) | TEXT],
+        r"'q' has another type in .*1\.parquet.*double as in .*0\.parquet, got string",
+    ),
+    "an episode split over files out of order": (
+        [cut(R, 15, 30), cut(R, 0, 15)],
+        r"Expected time 3 after row 16 .* of .*0\.parquet, episode 1, got 0 at row 2 .* of .*1\.parquet",
+    ),
+    "an episode that comes back": (BACK, "Episode 'x' comes back after another"),
+    "samples missing in time": (
+        [joined(cut(R, 0, 10), cut(R, 12, 30))],
+        r"Expected time 1 after row 11 .*, got 1\.2 at row 12 .*0\.parquet",
+    ),
+    "an episode that nobody names": ([record(4, 1, 0) | {"run": [1, 1, None, 2]}], "must say for every row"),
+    "no files": ([], "There are no Parquet files in"),
+    "no rows": ([cut(record(3, 1, 0), 0, 0)], "There are no rows"),
+}
 
-    def test_a_schema_that_differs(self, tmp_path):
-        write(tmp_path / "a.parquet", record(10, 1, 0))
-        write(tmp_path / "b.parquet", record(10, 2, 1) | {"q": ["text"] * 10})
-        with pytest.raises(
-            KoopsieveError, match=r"'q' has another type in .*b\.parquet.*double as in .*a\.parquet, got string"
-        ):
-            open_folder(tmp_path)
 
-    def test_text_where_numbers_are_needed(self, tmp_path):
-        write(tmp_path / "a.parquet", record(10, 1, 0) | {"q": ["text"] * 10})
-        stream = open_folder(tmp_path)
-        with pytest.raises(KoopsieveError, match=r"'q' of .* must hold numbers"):
-            next(stream.state_blocks())
-
-    def test_an_episode_split_over_files_out_of_order(self, tmp_path):
-        r = record(30, 1, 0)
-        write(tmp_path / "a.parquet", cut(r, 15, 30))
-        write(tmp_path / "b.parquet", cut(r, 0, 15))
-        message = r"Expected time 3 after row 16 .* of .*a\.parquet, episode 1, got 0 at row 2 .* of .*b\.parquet"
-        with pytest.raises(KoopsieveError, match=message):
-            open_folder(tmp_path)
-
-    def test_an_episode_that_comes_back_after_another(self, tmp_path):
-        r = record(30, "x", 0)
-        write(tmp_path / "a.parquet", cut(r, 0, 15))
-        write(tmp_path / "b.parquet", record(10, "y", 1))
-        write(tmp_path / "c.parquet", cut(r, 15, 30))
-        with pytest.raises(KoopsieveError, match="Episode 'x' comes back after another"):
-            open_folder(tmp_path)
+@pytest.mark.parametrize("files, message", REFUSED.values(), ids=REFUSED)
+def test_folders_that_are_refused(files, message, tmp_path):
+    for number, columns in enumerate(files):
+        write(tmp_path / f"{number}.parquet", columns)
+    with pytest.raises(KoopsieveError, match=message):
+        open_folder(tmp_path)
+    if files is BACK:
         with pytest.raises(KoopsieveError, match="Episode 'x' comes back"):
             open_folder(tmp_path, time=None)
 
-    def test_samples_missing_in_time(self, tmp_path):
-        r = record(30, 1, 0)
-        write(tmp_path / "a.parquet", joined(cut(r, 0, 10), cut(r, 12, 30)))
-        with pytest.raises(KoopsieveError, match=r"Expected time 1 after row 11 .*, got 1\.2 at row 12 .*a\.parquet"):
-            open_folder(tmp_path)
 
-    def test_an_episode_that_nobody_names(self, tmp_path):
-        write(tmp_path / "a.parquet", record(4, 1, 0) | {"run": [1, 1, None, 2]})
-        with pytest.raises(KoopsieveError, match=r"'run' of .* must say for every row"):
-            open_folder(tmp_path)
+def test_what_is_no_parquet_file(tmp_path):
+    with pytest.raises(KoopsieveError, match="There is no file"):
+        open_folder(tmp_path / "none.parquet")
+    (tmp_path / "bad.parquet").write_bytes(b"not parquet at all")
+    with pytest.raises(KoopsieveError, match=r"bad\.parquet could not be read as \.parquet"):
+        open_folder(tmp_path)
 
-    def test_not_parquet_not_there_and_nothing(self, tmp_path):
-        with pytest.raises(KoopsieveError, match="There are no Parquet files in"):
-            open_folder(tmp_path)
-        with pytest.raises(KoopsieveError, match="There is no file"):
-            open_folder(tmp_path / "none.parquet")
-        (tmp_path / "bad.parquet").write_bytes(b"not parquet at all")
-        with pytest.raises(KoopsieveError, match=r"bad\.parquet could not be read as \.parquet"):
-            open_folder(tmp_path)
-        write(tmp_path / "bad.parquet", cut(record(3, 1, 0), 0, 0))
-        with pytest.raises(KoopsieveError, match="There are no rows"):
-            open_folder(tmp_path)
 
-    def test_a_file_cut_short(self, tmp_path):
-        write(tmp_path / "a.parquet", record(5000, 1, 0), row_group_size=500)
-        stream = open_folder(tmp_path, time=None, episode=None)
-        whole = (tmp_path / "a.parquet").read_bytes()
-        (tmp_path / "a.parquet").write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(KoopsieveError, match="could not be read"):
-            list(stream.state_blocks())
+def test_files_are_checked_while_they_are_read(tmp_path):
+    path = tmp_path / "a.parquet"
+    write(path, record(10, 1, 0) | TEXT)
+    with pytest.raises(KoopsieveError, match=r"'q' of .* must hold numbers"):
+        next(open_folder(tmp_path).state_blocks())
+    write(path, record(5000, 1, 0), row_group_size=500)
+    stream = open_folder(tmp_path, time=None, episode=None)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(KoopsieveError, match="could not be read"):
+        list(stream.state_blocks())

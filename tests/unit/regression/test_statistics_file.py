@@ -74,6 +74,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
         ({"one_step.leftover_products": np.array([[1.0, 0.0], [0.0, np.nan]])}, "not a triangular factor"),
         ({"one_step.leftover_products": np.array([[1.0, 0.5], [0.0, 1.0]])}, "not a triangular factor"),
         ({"one_step.leftover_products": np.diag([1.0, -1.0])}, "not a triangular factor"),
+        *(({"one_step.rows": np.array(rows)}, "not a triangular factor") for rows in (-1.0, np.nan, np.inf)),
         ({"one_step.R": np.array([{}], dtype=object)}, "Python objects, which are never opened"),
         ({"header": {"version": 9}}, "version 3; got .*version 9. Use the koopsieve that wrote it"),
     ],

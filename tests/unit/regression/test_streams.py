@@ -201,78 +201,52 @@ def test_parts_hold_only_the_arrays_they_need():
     assert [len(part.segments) for part in parts] == [1, 1, 1]
 
 
-class TestBadInput:
-    def test_an_iterator_that_can_be_read_once(self):
-        with pytest.raises(KoopsieveError, match="used up after one pass"):
-            Stream.from_chunks(iter([("a", np.zeros((3, 1)))]))
+ROWS = np.random.default_rng(0).normal(size=(9, 2))
 
-    def test_no_chunks(self):
-        with pytest.raises(KoopsieveError, match="There are no chunks"):
-            Stream.from_chunks([])
 
-    @pytest.mark.parametrize(
-        "chunk, message",
-        [
-            (np.zeros((3, 2)), "must be .episode, states. or"),
-            (("a", np.zeros((3, 2)), np.zeros((5, 1))), r"Got \(3, 2\) and \(5, 1\)"),
-            (("a", [["x", "y"]]), "must be real numbers"),
-        ],
-    )
-    def test_chunks_of_the_wrong_kind(self, chunk, message):
-        with pytest.raises(KoopsieveError, match=message):
-            Stream.from_chunks([chunk])
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: Stream.from_chunks(iter([("a", ROWS)])), "used up after one pass"),
+        (lambda: Stream.from_chunks([]), "There are no chunks"),
+        (lambda: Stream.from_chunks([ROWS]), "must be .episode, states. or"),
+        (lambda: Stream.from_chunks([("a", ROWS[:3], np.zeros((5, 1)))]), r"Got \(3, 2\) and \(5, 1\)"),
+        (lambda: Stream.from_chunks([("a", [["x", "y"]])]), "must be real numbers"),
+        (lambda: Stream.from_arrays(ROWS, np.zeros((7, 1))), "T or T-1 rows"),
+        (lambda: Stream.from_arrays([ROWS, ROWS[:, :1]]), "same columns"),
+        (lambda: Stream.from_arrays(ROWS[:, 0]), r"shape .samples, columns."),
+        (lambda: embed_delays(embed_delays(Stream.from_arrays(ROWS), 1), 1), "already hold delays"),
+        (lambda: embed_delays(Stream.from_arrays(ROWS), 0, 1), "no inputs"),
+    ],
+)
+def test_streams_that_are_refused(make, message):
+    with pytest.raises(KoopsieveError, match=message):
+        make()
 
-    def test_an_episode_that_comes_back(self):
-        x = np.random.default_rng(0).normal(size=(5, 1))
-        stream = Stream.from_chunks([("a", x), ("b", x), ("a", x)])
-        with pytest.raises(KoopsieveError, match="Episode 'a' comes back"):
-            compress(stream, States().fit(Trajectories.from_arrays(x)))
 
-    def test_columns_that_change_on_the_way(self):
-        x = np.random.default_rng(0).normal(size=(5, 2))
-        stream = Stream.from_chunks([("a", x), ("a", x[:, :1])])
-        with pytest.raises(
-            KoopsieveError, match=r"Expected 2 \(x1, x2\), got shape \(5, 1\) from sample 5 .* of episode 'a'"
-        ):
-            compress(stream, States().fit(Trajectories.from_arrays(x)))
+@pytest.mark.parametrize(
+    "stream, options, message",
+    [
+        (Stream.from_chunks([("a", ROWS), ("b", ROWS), ("a", ROWS)]), {}, "Episode 'a' comes back"),
+        (
+            *(Stream.from_chunks([("a", ROWS), ("a", ROWS[:, :1])]), {}),
+            r"Expected 2 \(x1, x2\), got shape \(9, 1\) from sample 9 .* of episode 'a'",
+        ),
+        (Stream.from_arrays(ROWS[:1]), {}, "no transitions"),
+        (Stream.from_arrays(ROWS[:4]), {"horizons": [4]}, "No episode is long enough for the horizon 4"),
+    ],
+)
+def test_what_is_found_while_a_stream_is_read(stream, options, message):
+    with pytest.raises(KoopsieveError, match=message):
+        compress(stream, States().fit(Trajectories.from_arrays(ROWS)), **options)
 
-    @pytest.mark.parametrize("executor", [Serial(), Threads(2)])
-    def test_a_missing_sample_is_named(self, executor):
-        x = np.random.default_rng(0).normal(size=(40, 2))
-        phi = States().fit(Trajectories.from_arrays(x))
-        x[7, 1] = np.nan
-        with pytest.raises(KoopsieveError, match=r"'x2' is missing or infinite .nan. at sample 7 .* of episode 0"):
-            compress(Stream.from_arrays(x), phi, chunk_rows=3, executor=executor)
 
-    def test_a_missing_input_is_named_unless_nothing_follows_it(self):
-        x = np.random.default_rng(0).normal(size=(9, 1))
-        u = x.copy()
-        u[-1] = np.nan
-        phi = States().fit(Trajectories.from_arrays(x, u))
-        assert compress(Stream.from_chunks([("a", x[:4], u[:4]), ("a", x[4:], u[4:])]), phi).rows == 8
-        u[3] = np.nan
-        with pytest.raises(KoopsieveError, match=r"'u1' is missing .* at sample 3"):
-            compress(Stream.from_chunks([("a", x[:4], u[:4]), ("a", x[4:], u[4:])]), phi)
-
-    def test_shapes_of_arrays(self):
-        with pytest.raises(KoopsieveError, match="T or T-1 rows"):
-            Stream.from_arrays(np.zeros((10, 2)), np.zeros((7, 1)))
-        with pytest.raises(KoopsieveError, match="same columns"):
-            Stream.from_arrays([np.zeros((10, 2)), np.zeros((10, 3))])
-        with pytest.raises(KoopsieveError, match=r"shape .samples, columns."):
-            Stream.from_arrays(np.zeros(10))
-
-    def test_delays_on_delays_or_on_inputs_that_are_not_there(self):
-        stream = Stream.from_arrays(np.zeros((10, 2)))
-        with pytest.raises(KoopsieveError, match="already hold delays"):
-            embed_delays(embed_delays(stream, 1), 1)
-        with pytest.raises(KoopsieveError, match="no inputs"):
-            embed_delays(stream, 0, 1)
-
-    def test_nothing_long_enough(self):
-        x = np.random.default_rng(0).normal(size=(4, 1))
-        phi = States().fit(Trajectories.from_arrays(x))
-        with pytest.raises(KoopsieveError, match="no transitions"):
-            compress(Stream.from_arrays(x[:1]), phi)
-        with pytest.raises(KoopsieveError, match="No episode is long enough for the horizon 4"):
-            compress(Stream.from_arrays(x), phi, horizons=[4])
+def test_a_missing_input_is_named_unless_nothing_follows_it():
+    x = ROWS[:, :1]
+    u = x.copy()
+    u[-1] = np.nan
+    phi = States().fit(Trajectories.from_arrays(x, u))
+    assert compress(Stream.from_chunks([("a", x[:4], u[:4]), ("a", x[4:], u[4:])]), phi).rows == 8
+    u[3] = np.nan
+    with pytest.raises(KoopsieveError, match=r"'u1' is missing .* at sample 3"):
+        compress(Stream.from_chunks([("a", x[:4], u[:4]), ("a", x[4:], u[4:])]), phi)

@@ -15,7 +15,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.execution import silent
 from koopsieve.identify import SpikeSlab
-from koopsieve.reproduction.runs import identifiers, observables, run_seed, simulate
+from koopsieve.reproduction.study_runs import identifiers, observables, run_seed, simulate
 from koopsieve.reproduction.study_settings import circuit_study, noise_study, paper_numbers
 from koopsieve.reproduction.study_summary import average
 from tests.studies import shortened

@@ -20,7 +20,7 @@ from koopsieve.data.provenance import SourceRows
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class SampleBlock:
     """Consecutive samples of one episode.
 
     Parameters
@@ -39,13 +39,13 @@ class Block:
     source: SourceRows
     answered: bool = True
 
-    def between(self, start: int, stop: int) -> Block:
+    def between(self, start: int, stop: int) -> SampleBlock:
         """Return rows start … stop−1."""
         x, u = self.states[start:stop], self.inputs[start:stop]
-        return Block(x, u, self.source.between(start, stop), self.answered)
+        return SampleBlock(x, u, self.source.between(start, stop), self.answered)
 
 
-Piece = Iterator[Block]  # an episode or a stretch of one: blocks that follow one another, answered ones first
+Piece = Iterator[SampleBlock]  # an episode or a stretch of one: blocks that follow one another, answered ones first
 
 
 class Readable(Protocol):
@@ -196,18 +196,20 @@ class Embed:
             if len(x) <= self.reach:
                 continue
             states, _ = self.embedding.embed(x, u)
-            whole = Block(states, u[self.reach :], source.between(self.embedding.lost, len(x) - self.embedding.ahead))
+            whole = SampleBlock(
+                states, u[self.reach :], source.between(self.embedding.lost, len(x) - self.embedding.ahead)
+            )
             yield from _divided(whole, min(max(answers - given, 0), len(states)))
             given += len(states)
 
 
-def _divided(block: Block, own: int) -> Iterator[Block]:
+def _divided(block: SampleBlock, own: int) -> Iterator[SampleBlock]:
     """Yield the first rows, which are answered for, and the rest as context."""
     x, u, rows = block.states, block.inputs, len(block.states)
     if own:
-        yield Block(x[:own], u[:own], block.source.between(0, own))
+        yield SampleBlock(x[:own], u[:own], block.source.between(0, own))
     if own < rows:
-        yield Block(x[own:], u[own:], block.source.between(own, rows), answered=False)
+        yield SampleBlock(x[own:], u[own:], block.source.between(own, rows), answered=False)
 
 
 def _check_columns(values: FloatArray, names: Sequence[str], what: str, source: SourceRows) -> None:

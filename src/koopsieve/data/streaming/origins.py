@@ -16,7 +16,7 @@ import numpy as np
 from koopsieve._types import FloatArray, KoopsieveError, real_array
 from koopsieve.data.provenance import SourceRows
 from koopsieve.data.resampling import uneven_steps
-from koopsieve.data.streaming.blocks import Block, Piece, WholeEpisode
+from koopsieve.data.streaming.blocks import Piece, SampleBlock, WholeEpisode
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +24,13 @@ class Read:
     """Consecutive samples of one episode, and their times if they are known."""
 
     episode: Any
-    block: Block
+    block: SampleBlock
     times: FloatArray | None = None
 
     def as_context(self, rows: int) -> Read:
         """Return the first rows, not answered for."""
         block, times = self.block, self.times
-        cut = Block(block.states[:rows], block.inputs[:rows], block.source.between(0, rows), answered=False)
+        cut = SampleBlock(block.states[:rows], block.inputs[:rows], block.source.between(0, rows), answered=False)
         return Read(self.episode, cut, None if times is None else times[:rows])
 
 
@@ -139,7 +139,7 @@ class SegmentOrigin:
                 yield read.as_context(missing)
                 missing -= len(read.block.states)
 
-    def _in_time(self, reads: Iterator[Read]) -> Iterator[Block]:
+    def _in_time(self, reads: Iterator[Read]) -> Iterator[SampleBlock]:
         before: Read | None = None
         for read in reads:
             if read.times is not None and self.dt is not None:
@@ -197,7 +197,7 @@ class ArraySegment:
         for a in range(self.start, self.stop, rows):
             b = min(a + rows, self.stop)
             x, u = (real_array(what, compute(array[a:b])) for array in (self.states, self.inputs))
-            yield Read(self.episode, Block(x, u, self.source.between(a, b)))
+            yield Read(self.episode, SampleBlock(x, u, self.source.between(a, b)))
 
     def divided(self, borders: Sequence[int]) -> Sequence[ArraySegment]:
         """Return the segment cut at some of its samples."""
@@ -246,7 +246,7 @@ class ChunkSegment:
                 for a in range(0, len(states), rows):
                     x, u = states[a : a + rows], inputs[a : a + rows]
                     source = SourceRows.of(f"episode {episode!r}", passed + a, len(x))
-                    yield Read(episode, Block(x, u, source))
+                    yield Read(episode, SampleBlock(x, u, source))
                 passed += len(states)
 
     def divided(self, borders: Sequence[int]) -> Sequence[ChunkSegment]:

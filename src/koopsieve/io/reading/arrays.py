@@ -150,7 +150,7 @@ def _per_sample(values: Any, name: str, rows: int, source: str) -> Any:
 
 
 def _matlab_arrays(path: Path, columns: Columns) -> Arrays:
-    """Return the needed arrays of a file of version 4 to 7, whose sizes are looked at first."""
+    """Return the needed arrays of a file of version 4 to 7, whose sizes are checked first."""
     from scipy.io import loadmat, whosmat
 
     _check_elements(path)

@@ -78,14 +78,16 @@ class Table:
             )
         return times
 
-    def runs(self, base: TimeBase) -> Iterator[Run]:
+    def runs(self, base: TimeBase) -> Iterator[EpisodeRows]:
         """Yield the rows, or those of one batch of a larger table, episode by episode."""
         states, inputs = (self._samples(names) for names in (self.columns.states, self.columns.inputs))
         times = self.elapsed(base)
         rows, parts = self.frame.index, self._parts()
         for episode, a, b in parts:
             label = self.source if self.columns.episode is None else f"{self.source}, episode {episode!r}"
-            yield Run(episode, label, a, rows[a:b], states[a:b], inputs[a:b], None if times is None else times[a:b])
+            yield EpisodeRows(
+                episode, label, a, rows[a:b], states[a:b], inputs[a:b], None if times is None else times[a:b]
+            )
 
     def _samples(self, names: Sequence[str]) -> FloatArray:
         """Return some columns of numbers side by side, missing ones as NaN."""
@@ -131,7 +133,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class EpisodeRows:
     """Consecutive rows of one episode out of one table.
 
     `first` is the position of the first of them in the table, `rows` the numbers that a spreadsheet shows.
@@ -213,7 +215,7 @@ def reading_in_words(path: AnyPath) -> Iterator[None]:
             "(Stream.from_parquet; on the command line --stream yes)."
         ) from error
     except Exception as error:  # anything from EOFError to zlib.error on a damaged file
-        said = str(error).rstrip(". ") or type(error).__name__
+        reason = str(error).rstrip(". ") or type(error).__name__
         raise KoopsieveError(
-            f"{path} could not be read as {Path(path).suffix}: {said}. Check that it is whole."
+            f"{path} could not be read as {Path(path).suffix}: {reason}. Check that it is whole."
         ) from error

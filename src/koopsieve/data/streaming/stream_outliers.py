@@ -27,7 +27,7 @@ from koopsieve.data.outliers import (
     single_flags,
 )
 from koopsieve.data.provenance import SourceRows
-from koopsieve.data.streaming.blocks import Block, Origin, Piece, Readable, WholeEpisode
+from koopsieve.data.streaming.blocks import Origin, Piece, Readable, SampleBlock, WholeEpisode
 from koopsieve.io.reading.columns import DROP
 
 MAX_SAMPLED_ROWS = 50_000
@@ -176,7 +176,7 @@ class CutPart:
             for _, stretch in groupby(self._numbered(piece), key=lambda pair: pair[0]):
                 yield (block for _, block in stretch)
 
-    def _numbered(self, piece: Piece) -> Iterator[tuple[int, Block]]:
+    def _numbered(self, piece: Piece) -> Iterator[tuple[int, SampleBlock]]:
         """Yield the good rows of a piece; the number is that of the stretch they are in."""
         number = 0
         for block in piece:

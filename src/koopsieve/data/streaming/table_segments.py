@@ -15,7 +15,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.provenance import SourceRows
-from koopsieve.data.streaming.blocks import Block
+from koopsieve.data.streaming.blocks import SampleBlock
 from koopsieve.data.streaming.origins import Read, SegmentOrigin, compute
 from koopsieve.io.reading.columns import Columns, check_columns
 from koopsieve.io.reading.frames import WHOLE_FRAME, arrow_frame, as_frame, needed_for
@@ -48,7 +48,7 @@ class TableSegment(ABC):
             for run in table.runs(self.base):
                 yield Read(
                     run.episode,
-                    Block(run.states, run.inputs, SourceRows.numbered(run.label, run.rows)),
+                    SampleBlock(run.states, run.inputs, SourceRows.numbered(run.label, run.rows)),
                     run.times,
                 )
 
