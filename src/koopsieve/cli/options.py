@@ -1,4 +1,4 @@
-"""Options of commands, declared once as fields of a dataclass: check, default, flag and help; and the checks.
+"""Options of commands, declared once as fields of a dataclass: check, default, flag and help; where a command writes.
 
 A check returns the value, or raises TypeError with what was expected.
 """
@@ -10,14 +10,16 @@ import inspect
 import itertools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from koopsieve._display import csv_text
 from koopsieve._types import KoopsieveError
+from koopsieve._written import write_text
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -26,6 +28,7 @@ Options = TypeVar("Options", bound="DataclassInstance")
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier run.")]
 _METAVARS: dict[Any, str] = {str: "TEXT", int: "N", float: "NUMBER", list[str]: "NAMES"}
 Check = Callable[[Any], Any]
+Row = list[Any]
 
 
 def option(
@@ -105,6 +108,16 @@ def chosen(out: Path | None, default: str, overwrite: bool) -> Path:
         return out or place
     numbered = (place.with_stem(f"{place.stem}-{n}") for n in itertools.count(2))
     return next(one for one in itertools.chain([place], numbered) if not os.path.lexists(one))
+
+
+def write_rows(header: Sequence[str], rows: Iterable[Row], out: Path | None, overwrite: bool) -> None:
+    """Write lines under their header, to a file or to standard output."""
+    text = csv_text(itertools.chain([header], rows))
+    if out is None:
+        sys.stdout.write(text)
+        return
+    write_text(out, text, overwrite)
+    typer.echo(f"Written to {out}", err=True)
 
 
 def listed(given: list[str] | str | None) -> list[str] | None:

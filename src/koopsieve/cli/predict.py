@@ -13,24 +13,19 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve._written import check_file
-from koopsieve.cli.options import Overwrite, from_flags, with_options
-from koopsieve.cli.prediction_table import (
-    Files,
-    ModelFile,
-    Out,
-    ReadingOptions,
-    Row,
-    place,
-    place_columns,
-    read_for,
-    write_rows,
-)
+from koopsieve.cli.options import Overwrite, Row, from_flags, with_options, write_rows
+from koopsieve.cli.reading import ReadingOptions, read_for
 from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate import free_run
 from koopsieve.evaluate.rollout import checked_horizons, chunks
 from koopsieve.forms import Model
 from koopsieve.forms.histories import Starts
 from koopsieve.forms.prediction import banded, outside, predicted
+from koopsieve.io.reading.columns import Reading
+
+ModelFile = Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")]
+Files = Annotated[list[str], typer.Argument(help="Measurements with the columns the model was made with.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="CSV file; without it, standard output.")]
 
 
 @with_options(ReadingOptions)
@@ -206,3 +201,18 @@ def _rows(model: Model, data: Trajectories) -> Iterator[Row]:
         for k, here in enumerate(free_run(model, x[0], u), start=1):
             pair = [x[k, : len(here)], here]
             yield [*place(data, episode, k), *np.column_stack(pair).ravel().tolist()]
+
+
+def place_columns(data: Trajectories) -> list[str]:
+    """Return the names of the columns that place a sample in its file: those of the file, as far as it has them."""
+    reading = data.signals.reading or Reading()
+    time = [reading.time] if reading.time is not None else []
+    return [reading.episode or "episode", "row", *time]
+
+
+def place(data: Trajectories, episode: int, sample: int) -> Row:
+    """Return the episode's own name, the row in the file (empty where samples no longer are rows), and the time."""
+    source = data.provenance.sources[episode]
+    row = "" if source.first_row is None else source.first_row + sample
+    stamps = [] if source.times is None else [source.time_base.text(source.times[sample])]
+    return [source.label if source.name is None else source.name, row, *stamps]

@@ -1,19 +1,23 @@
-"""The files that `koopsieve sift` is given, as trajectories in memory or, if they are large, as a stream."""
+"""The files that a command is given: for `sift`, large ones as a stream; for a saved model, as its data were read."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from koopsieve._types import KoopsieveError, needed
-from koopsieve.cli.settings import Settings
+from koopsieve.cli.options import count, option, texts
+from koopsieve.cli.settings import GAPS, Settings
 from koopsieve.data import Stream, Trajectories
-from koopsieve.io.reading.columns import REFUSE
+from koopsieve.forms import Model
+from koopsieve.io.reading.columns import INTERPOLATE, REFUSE, Reading
+from koopsieve.io.reading.files import TEXT_SUFFIXES
 
 MAX_BYTES_IN_MEMORY = 2 * 2**30  # bytes of samples; more are streamed, as is more than an eighth of the memory there is
+_AS_LEARNED = "as for sift; by default as the model's own data were read"
 
 
 def read(settings: Settings, files: Sequence[str]) -> Trajectories | Stream:
@@ -115,3 +119,65 @@ def _check_dt(settings: Settings, data: Trajectories | Stream) -> None:
             f"--dt says {settings.dt:g}, but the times in column {settings.time!r} are {data.dt:g} apart. "
             "Leave one of the two out."
         )
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read the measurements, as far as the command line says it; the model remembers the rest."""
+
+    states: tuple[str, ...] = option(
+        texts, (), "Names of the outputs in the file, if they differ.", "--states", "-y", split=True
+    )
+    inputs: tuple[str, ...] = option(texts, (), "The same for the inputs.", "--inputs", "-u", split=True)
+    episode: str | None = option(str, None, f"Column that tells episodes apart, {_AS_LEARNED}.")
+    time: str | None = option(str, None, f"Column of times, {_AS_LEARNED}; '' for none.")
+    gaps: str | None = option(GAPS, None, f"refuse, split or interpolate, {_AS_LEARNED}.")
+    max_gap: int | None = option(count, None, "The longest gap to interpolate, in samples.")
+
+    def over(self, known: Reading) -> Reading:
+        """Return how the model's data were read, with what was given here in its place; empty text means no column."""
+        gaps = known.gaps if self.gaps is None else gaps_argument(self.gaps)
+        time = known.time if self.time is None else self.time or None
+        return replace(
+            known,
+            episode=known.episode if self.episode is None else self.episode or None,
+            time=time,
+            gaps=gaps,
+            max_gap=self.max_gap or (known.max_gap if gaps == INTERPOLATE else None),
+            resample=None if time is None else known.resample,
+            date_format=None if time is None else known.date_format,
+        )
+
+
+def read_for(model: Model, files: Sequence[str], asked: ReadingOptions) -> Trajectories:
+    """Return measurements under the model's names; columns are taken in the order they were named.
+
+    Raises
+    ------
+    KoopsieveError
+        If they cannot be read, or were not sampled as the model's data were.
+    """
+    signals = model.signals
+    reading = asked.over(signals.reading or Reading())
+    text = any(Path(file).suffix.lower() in TEXT_SUFFIXES for file in files)
+    raw = Trajectories.from_file(
+        files,
+        asked.states or reading.columns_of(signals.outputs),
+        asked.inputs or reading.columns_of(signals.inputs),
+        episode=reading.episode,
+        time=reading.time,
+        dt=None if reading.time is not None else signals.dt,
+        gaps=reading.gaps,
+        max_gap=reading.max_gap,
+        resample=reading.resample,
+        missing=reading.missing if text else (),
+        date_format=reading.date_format if text else None,
+    )
+    if (raw.n_states, raw.n_inputs) != (len(signals.outputs), len(signals.inputs)):
+        raise KoopsieveError(
+            f"The model has {len(signals.outputs)} outputs ({', '.join(signals.outputs)}) and {len(signals.inputs)} "
+            f"inputs ({', '.join(signals.inputs) or 'none'}). Got {raw.n_states} and {raw.n_inputs}."
+        )
+    named = replace(raw.signals, outputs=signals.outputs, inputs=signals.inputs)
+    replace(signals, embedding=named.embedding).require_same(named, "Measurements and the model's data")
+    return replace(raw, signals=named)

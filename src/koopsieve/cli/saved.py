@@ -16,8 +16,7 @@ from koopsieve._display import number, steps
 from koopsieve._exchange import check_folder, whole_folder
 from koopsieve._types import KoopsieveError
 from koopsieve._written import check_file
-from koopsieve.cli.options import Overwrite, chosen
-from koopsieve.cli.prediction_table import write_rows
+from koopsieve.cli.options import Overwrite, chosen, write_rows
 from koopsieve.forms import Model
 from koopsieve.forms.spectra import Spectrum
 from koopsieve.uncertainty.certificates import Certificate

@@ -6,9 +6,8 @@ import pytest
 from koopsieve import Trajectories, sift  # noqa: F401  what the lines of Python import
 from koopsieve.app.runs import Runs, State, Status
 from koopsieve.app.server import exported
-from koopsieve.cli.command import to_python
 from koopsieve.cli.options import updated
-from koopsieve.cli.settings import Settings
+from koopsieve.cli.settings import Settings, to_python
 from koopsieve.systems import bench_record
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 import koopsieve.cli.sift
 from koopsieve import KoopsieveError
 from koopsieve.cli.app import app
-from koopsieve.cli.command import to_command
 from koopsieve.cli.options import updated
-from koopsieve.cli.settings import Settings, gather, to_toml
+from koopsieve.cli.settings import Settings, gather, to_command, to_toml
 
 MINIMAL = {"files": ["a.csv"], "states": ["y"]}
 
