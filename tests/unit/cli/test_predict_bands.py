@@ -1,16 +1,11 @@
 """`koopsieve predict --level`: bounds as columns, and what lies outside the data as a column and in words."""
 
 import csv
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from koopsieve import Constant, Embedding, Model, Monomials, States, Trajectories, sift
-
-NEXT_DOOR = Path(__file__).parents[3] / ".." / "shared" / "data"
-SILVERBOX = Path(os.environ.get("KOOPSIEVE_DATA", NEXT_DOOR)) / "silverbox.mat"
+from koopsieve import Constant, Model, Monomials, States, Trajectories, sift
 
 
 def oscillator(samples, amplitude, seed):
@@ -108,34 +103,3 @@ def test_what_cannot_be_given_is_said(predicted, options, expected):
     code, _, rows, err = predicted("same.csv", *options)
     assert (code, len(rows)) == (2, 0)
     assert expected in " ".join(err.split())
-
-
-@pytest.mark.skipif(not SILVERBOX.exists(), reason="needs the Silverbox record; set KOOPSIEVE_DATA to its folder")
-def test_the_end_of_silverboxs_arrow_is_flagged_and_its_beginning_is_not(predicted, tmp_path, monkeypatch):
-    """The drive of the arrow grows along the record; its end goes beyond the amplitudes of the training part."""
-    from scipy.io import loadmat
-
-    record = loadmat(SILVERBOX)
-    u, y = record["V1"].ravel(), record["V2"].ravel()
-    train = Trajectories.from_arrays(
-        y[40650:50650, None], u[40650:50650, None], dt=1 / 610.35, state_names=["y"], input_names=["u"]
-    )
-    delays = Embedding(2, 2, "k+1")
-    result = sift(
-        train,
-        States() + Constant() + Monomials(3),
-        form="linear",
-        delays=delays,
-        horizons=[1, 10],
-        path_length=3,
-        test=0.2,
-    )
-    result.model.save(tmp_path / "model.npz")
-    lines = ["y,u", *(f"{a!r},{b!r}" for a, b in zip(y[100:40575].tolist(), u[100:40575].tolist(), strict=True))]
-    (tmp_path / "arrow.csv").write_text("\n".join(lines))
-    monkeypatch.chdir(tmp_path)
-    _, _, rows, err = predicted("arrow.csv", "--horizon", 10, "--level", 0.9)
-    flagged = rows[:, -1].astype(bool)
-    assert not flagged[: len(flagged) // 2].any()
-    assert flagged[-4000:].mean() > 0.1
-    assert f"{flagged.sum()} of {len(rows)} predictions rest on" in err

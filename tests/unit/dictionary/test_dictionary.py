@@ -164,8 +164,6 @@ def test_code_is_not_put_into_files(everything, data):
         (lambda d: Function(lambda x: x[:, 0] * np.nan, names=["c"]).fit(d), "not finite for c"),
         (lambda d: Transformer(PolynomialFeatures(), names=["only"]).fit(d), "one per column. Expected 6, got 1"),
         (lambda d: States().fit(d)(np.ones((3, 5))), r"Expected \(samples, 2\), got \(3, 5\)"),
-        (lambda d: States().fit(d).select([1, 0]), "increasing indices below 2"),
-        (lambda d: States().fit(d).select([2]), "increasing indices below 2"),
     ],
 )
 def test_errors_say_what_to_do(data, ask, message):

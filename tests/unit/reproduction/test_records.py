@@ -64,26 +64,28 @@ def test_without_records_a_simulated_circuit_with_a_warning_that_says_where_to_g
     assert records.train.n_episodes == 2
 
 
-def test_a_failed_download_falls_back_and_says_so(monkeypatch):
-    package = types.ModuleType("nonlinear_benchmarks.not_splitted_benchmarks")
+@pytest.fixture
+def package(monkeypatch):
+    """The package that downloads the records, without its download."""
+    found = types.ModuleType("nonlinear_benchmarks.not_splitted_benchmarks")
+    monkeypatch.setitem(sys.modules, "nonlinear_benchmarks", types.ModuleType("nonlinear_benchmarks"))
+    monkeypatch.setitem(sys.modules, found.__name__, found)
+    return found
 
+
+def test_a_failed_download_falls_back_and_says_so(package):
     def download(**_):
         raise OSError("no network")
 
     package.WienerHammerstein_Process_Noise = download
-    monkeypatch.setitem(sys.modules, "nonlinear_benchmarks", types.ModuleType("nonlinear_benchmarks"))
-    monkeypatch.setitem(sys.modules, package.__name__, package)
     with pytest.warns(KoopsieveWarning, match="no network"):
         assert not load_records(None, DATA, SIMULATED, seed=0).measured
 
 
-def test_records_from_the_package(monkeypatch):
-    package = types.ModuleType("nonlinear_benchmarks.not_splitted_benchmarks")
+def test_records_from_the_package(package):
     record = types.SimpleNamespace(u=np.arange(40.0), y=np.arange(40.0) ** 2)
     too_long = types.SimpleNamespace(u=np.zeros(20000), y=np.zeros(20000))
     package.WienerHammerstein_Process_Noise = lambda **_: ([too_long, record], [record])
-    monkeypatch.setitem(sys.modules, "nonlinear_benchmarks", types.ModuleType("nonlinear_benchmarks"))
-    monkeypatch.setitem(sys.modules, package.__name__, package)
     records = load_records(None, DATA, SIMULATED, seed=0)
     assert records.measured
     assert records.train.n_episodes == 1

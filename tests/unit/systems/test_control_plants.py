@@ -6,7 +6,17 @@ from scipy.integrate import solve_ivp
 
 from benchmarks.systems.control_plants import heater_task, levitation_task, unseen_tasks
 from koopsieve._types import KoopsieveError
-from koopsieve.systems import HERON_QUADRATIC, control_tasks, follow, stirred_tank, surface_vehicle, two_tanks
+from koopsieve.systems import (
+    HERON_QUADRATIC,
+    control_tasks,
+    duffing,
+    follow,
+    random_drive,
+    stirred_tank,
+    surface_vehicle,
+    two_tanks,
+    van_der_pol,
+)
 from koopsieve.systems.control_tasks import reactor_task, tanks_task, vehicle_task
 
 
@@ -38,6 +48,18 @@ def test_the_tanks_follow_their_equations(extra):
     np.testing.assert_allclose(found, by_scipy(tank_field, drive, 20.0, (0.4, 0.3)), rtol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("simulate", "field"),
+    [
+        (duffing, lambda x, u: [x[1], -0.3 * x[1] + x[0] - x[0] ** 3 + u]),
+        (van_der_pol, lambda x, u: [x[1], (1 - x[0] ** 2) * x[1] - x[0] + u]),
+    ],
+)
+def test_the_oscillators_follow_their_equations(simulate, field):
+    drive = random_drive(60, 10, 1.0, 0)
+    np.testing.assert_allclose(simulate(drive, 0.05), by_scipy(field, drive, 0.05, (1.0, 0.0)), atol=1e-7)
+
+
 @pytest.mark.parametrize("extra", [0, 1])
 def test_the_reactor_follows_its_equations(extra):
     drive = np.array([[0.5, 0.0], [2.0, -0.5], [0.2, 0.4]])[:, : 1 + extra]
@@ -59,9 +81,9 @@ def test_wind_pushes_the_vehicle():
         surface_vehicle(np.zeros((3, 4)))
 
 
-@pytest.mark.parametrize("simulate", [two_tanks, stirred_tank])
+@pytest.mark.parametrize("simulate", [two_tanks, stirred_tank, duffing])
 def test_a_drive_of_another_shape_is_refused(simulate):
-    with pytest.raises(KoopsieveError, match="drive must have the columns"):
+    with pytest.raises(KoopsieveError, match=r"drive must have .*Got shape \(5,\)"):
         simulate(np.zeros(5))
 
 

@@ -8,12 +8,10 @@ from koopsieve import KoopsieveError
 from koopsieve.systems import (
     HERON,
     HERON_QUADRATIC,
-    duffing,
     lorenz,
     random_drive,
     random_thrust,
     surface_vehicle,
-    van_der_pol,
     wiener_hammerstein,
 )
 
@@ -67,14 +65,6 @@ def test_vehicle_at_rest_stays_and_equal_thrust_goes_straight_to_the_drag_limit(
     assert straight[-1, 0] == pytest.approx(40 / 26.43, rel=1e-6)
 
 
-def test_random_thrust_holds_and_stays_within_what_the_thrusters_give():
-    thrust = random_thrust(57, 10, seed=1)
-    assert thrust.shape == (57, 2)
-    assert np.abs(thrust).max() <= 20
-    assert np.all(thrust[:10] == thrust[0])
-    assert len(np.unique(thrust[:, 0])) == 6
-
-
 def test_circuit_is_periodic_without_noise_and_not_with_process_noise():
     quiet = wiener_hammerstein(8192, seed=2, process_noise=0.0, measurement_noise=0.0)
     np.testing.assert_allclose(quiet.outputs[:4096], quiet.outputs[4096:], atol=1e-9)
@@ -90,34 +80,14 @@ def test_circuit_is_not_linear():
     assert np.abs(Y[~excited]).max() > 1e-4 * np.abs(Y).max()
 
 
-def by_scipy(field, drive, dt, initial):
-    states = [np.asarray(initial, dtype=float)]
-    for u in drive[:, 0]:
-        end = solve_ivp(lambda _, x, u=u: field(x, u), (0, dt), states[-1], rtol=1e-10, atol=1e-12)
-        states.append(end.y[:, -1])
-    return np.array(states)
-
-
 @pytest.mark.parametrize(
-    ("simulate", "field"),
-    [
-        (duffing, lambda x, u: [x[1], -0.3 * x[1] + x[0] - x[0] ** 3 + u]),
-        (van_der_pol, lambda x, u: [x[1], (1 - x[0] ** 2) * x[1] - x[0] + u]),
-    ],
+    "draw, columns, largest",
+    [(lambda: random_drive(57, 10, 2.0, 4), 1, 2.0), (lambda: random_thrust(57, 10, 1), 2, 20.0)],
 )
-def test_they_follow_their_equations(simulate, field):
-    drive = random_drive(60, 10, 1.0, 0)
-    np.testing.assert_allclose(simulate(drive, 0.05), by_scipy(field, drive, 0.05, (1.0, 0.0)), atol=1e-7)
-
-
-def test_a_drive_holds_its_levels_within_its_bounds_and_repeats_with_its_seed():
-    drive = random_drive(25, 10, 2.0, 4)
-    assert drive.shape == (25, 1)
-    assert np.all(np.abs(drive) <= 2.0)
-    assert len(np.unique(drive)) == 3
-    np.testing.assert_array_equal(drive, random_drive(25, 10, 2.0, 4))
-
-
-def test_a_drive_of_another_shape_is_refused():
-    with pytest.raises(KoopsieveError, match="one column"):
-        duffing(np.zeros(10))
+def test_random_levels_are_held_within_their_bounds_and_repeat_with_their_seed(draw, columns, largest):
+    drive = draw()
+    assert drive.shape == (57, columns)
+    assert np.abs(drive).max() <= largest
+    assert np.all(drive[:10] == drive[0])
+    assert len(np.unique(drive[:, 0])) == 6
+    np.testing.assert_array_equal(drive, draw())

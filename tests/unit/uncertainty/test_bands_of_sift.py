@@ -8,7 +8,6 @@ from koopsieve import (
     GraphSieve,
     KoopsieveError,
     LeastSquares,
-    Model,
     Monomials,
     States,
     Stream,
@@ -42,15 +41,6 @@ def test_they_hold_on_test_data_in_every_form(result):
     assert result.coverage.outside.max() < 0.03
     assert (result.model.calibration.certificate is None) == (result.form == "reprojected")
     assert "side by side" not in result.describe()
-
-
-def test_they_survive_a_file_in_every_form(result, tmp_path):
-    result.model.save(tmp_path / "model.npz")
-    back = Model.load(tmp_path / "model.npz")
-    inputs = np.zeros((10, 1))
-    one, two = (model.predict([[0.2]], inputs, 10, level=0.95) for model in (result.model, back))
-    np.testing.assert_array_equal(one.upper, two.upper)
-    np.testing.assert_array_equal(one.outside, two.outside)
 
 
 def test_they_come_from_the_model_before_it_learned_from_the_validation_data():
