@@ -34,22 +34,22 @@ class TextTerms(Observables):
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Evaluate all texts together."""
-        used, values, _ = self._compiled()
+        used, values = self._compiled(slopes=False)
         with np.errstate(all="ignore"):  # what is not finite is named by whoever uses it
             for column, value in enumerate(values(*points[:, used].T)):
                 out[:, column] = value
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Evaluate the derivatives: at a kink the mean of both sides, zero at a jump and where a root begins."""
-        used, _, slopes = self._compiled()
+        used, slopes = self._compiled(slopes=True)
         gradient = np.zeros((len(points), self.size, points.shape[1]))
         with np.errstate(all="ignore"):
             for place, value in enumerate(slopes(*points[:, used].T)):
                 gradient[:, place // len(used), used[place % len(used)]] = value
         return gradient
 
-    def _compiled(self) -> _Compiled:
-        return _compiled(self.names, self.variables, tuple(self.columns.tolist()))
+    def _compiled(self, slopes: bool) -> _Compiled:
+        return _compiled(self.names, self.variables, tuple(self.columns.tolist()), slopes)
 
     def program(self, width: int) -> Program | None:
         """Return the nodes of all expressions; None where one holds a function without an operation."""
@@ -69,19 +69,19 @@ class TextTerms(Observables):
     def fits(self, width: int) -> bool:
         """Tell whether every variable is a coordinate; a text that cannot be read is refused with its reason."""
         inside = indices_below(self.columns, (len(self.variables),), width)
-        return inside and self._compiled() is not None
+        return inside and self._compiled(slopes=True) is not None
 
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the texts."""
         return replace(self, names=self.picked_names(columns))
 
 
-_Compiled = tuple[list[int], Callable[..., Any], Callable[..., Any]]
+_Compiled = tuple[list[int], Callable[..., Any]]
 
 
 @lru_cache(maxsize=256)
-def _compiled(texts: tuple[str, ...], variables: tuple[str, ...], columns: tuple[int, ...]) -> _Compiled:
-    """Return which coordinates the texts hold, and functions of these: all values, and all derivatives text by text.
+def _compiled(texts: tuple[str, ...], variables: tuple[str, ...], columns: tuple[int, ...], slopes: bool) -> _Compiled:
+    """Return which coordinates the texts hold, and a function of these: all values, or all derivatives text by text.
 
     They are kept here and not in the family, so that a family can be sent to other processes.
     """
@@ -92,8 +92,9 @@ def _compiled(texts: tuple[str, ...], variables: tuple[str, ...], columns: tuple
     symbols = real_symbols("p", len(used))
     names = {name: symbols[used.index(column)] for name, column in zip(variables, columns, strict=True)}
     expressions = [parsed(text, names) for text in texts]
-    slopes = [derivative(expression, symbol) for expression in expressions for symbol in symbols]
-    return used, numpy_function(symbols, expressions), numpy_function(symbols, slopes)
+    if slopes:
+        expressions = [derivative(expression, symbol) for expression in expressions for symbol in symbols]
+    return used, numpy_function(symbols, expressions)
 
 
 @dataclass(frozen=True, repr=False, init=False)

@@ -107,16 +107,14 @@ class BilinearModel(LiftedStateModel):
 
     def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
         """Return φᵀ(A + Σ_j u_j N_j)ᵀ + uᵀBᵀ, rows being starts."""
-        parts, L = carried @ self._side_by_side, len(self.A)
-        following: FloatArray = parts[:, :L] + acting @ self.B.T
-        for j, u in enumerate(acting.T, start=1):
-            following += u[:, None] * parts[:, j * L : (j + 1) * L]
+        products = (acting[:, :, None] * carried[:, None]).reshape(len(carried), -1)
+        following: FloatArray = np.concatenate([carried, products, acting], axis=1) @ self._one_below_the_other
         return following
 
     @cached_property
-    def _side_by_side(self) -> FloatArray:
-        """Aᵀ, N₁ᵀ, …: one product per step instead of several."""
-        return np.ascontiguousarray(np.concatenate([self.A, *self.N]).T)
+    def _one_below_the_other(self) -> FloatArray:
+        """Aᵀ, N₁ᵀ, …, Bᵀ: one product per step instead of several."""
+        return np.concatenate([self.A.T, *(N.T for N in self.N), self.B.T])
 
     def step_map(self) -> TermMap:
         """Return Aφ + Bu + Σ_j u_j N_j φ."""

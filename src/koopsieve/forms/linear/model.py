@@ -25,7 +25,12 @@ from koopsieve.dictionary.states import Coordinates
 from koopsieve.evaluate.rollout import HorizonPredictions, checked_horizons, embedded_for
 from koopsieve.forms.interface import Linearisation
 from koopsieve.forms.lifted_state import LiftedStateModel
-from koopsieve.forms.linear.powers import powers_are_cheaper, prediction_matrices, predictions_by_powers
+from koopsieve.forms.linear.powers import (
+    powers_are_cheaper,
+    prediction_matrices,
+    predictions_by_powers,
+    runs_by_powers,
+)
 from koopsieve.forms.model import require_shape
 from koopsieve.forms.spectra import Modes, modes, spectral_radius
 from koopsieve.regression import condition_number
@@ -202,6 +207,10 @@ class LinearModel(LiftedStateModel):
         if powers_are_cheaper(self, wanted):
             return predictions_by_powers(self, data, wanted)
         return super().predictions(data, wanted)
+
+    def free_runs(self, states: FloatArray, acting: FloatArray) -> FloatArray:
+        """Return the outputs of runs, many steps at a time."""
+        return runs_by_powers(self, states, acting)
 
     def prediction_matrices(self, horizon: int) -> tuple[FloatArray, FloatArray]:
         """Return what a quadratic programme of model predictive control needs of the model.

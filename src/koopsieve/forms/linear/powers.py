@@ -19,6 +19,8 @@ from koopsieve.forms.lifted_state import lift
 if TYPE_CHECKING:
     from koopsieve.forms.linear.model import LinearModel
 
+STEPS_AT_A_TIME = 25  # of a run: few enough that no power of a model worth running overflows
+
 
 def output_powers(A: FloatArray, C: FloatArray, highest: int) -> list[FloatArray]:
     """Return C, CA, CA², …, CAʰ."""
@@ -40,6 +42,32 @@ def prediction_matrices(A: FloatArray, B: FloatArray, C: FloatArray, horizon: in
         for j in range(h + 1):
             G[h * outputs : (h + 1) * outputs, j * inputs : (j + 1) * inputs] = pulses[h - j]
     return np.concatenate(reads[1:]), G
+
+
+def runs_by_powers(model: LinearModel, states: FloatArray, acting: FloatArray) -> FloatArray:
+    """Return the outputs of runs from states (runs, n) under inputs (runs, steps, l), many steps at a time.
+
+    What is carried goes on by φ[k+s] = Aˢφ[k] + Σⱼ Aˢ⁻¹⁻ʲ·B·u[k+j]; the outputs between are read from φ[k].
+    """
+    (runs, steps, inputs), n = acting.shape, len(model.C)
+    found, carried = np.empty((runs, steps, n)), lift(model.dictionary, states)
+    size = max(min(STEPS_AT_A_TIME, steps), 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        F, G = prediction_matrices(model.A, model.B, model.C, size)
+        pulses = [model.B]
+        for _ in range(size - 1):
+            pulses.append(model.A @ pulses[-1])
+        power, pulled = np.linalg.matrix_power(model.A, size).T, np.hstack(pulses[::-1]).T
+        for first in range(0, steps, size):
+            block = acting[:, first : first + size].reshape(runs, -1)
+            here = min(size, steps - first)
+            rows, columns = here * n, here * inputs
+            found[:, first : first + here] = (carried @ F[:rows].T + block @ G[:rows, :columns].T).reshape(
+                runs, here, n
+            )
+            if here == size:
+                carried = carried @ power + block @ pulled
+    return found
 
 
 def predictions_by_powers(

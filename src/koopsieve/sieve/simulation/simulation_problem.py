@@ -14,11 +14,14 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LevenbergMarquardt
-from koopsieve.sieve.simulation.window_fit import Structure, WindowFit
+from koopsieve.sieve.simulation.window_fit import ABREAST, Structure, WindowFit
 from koopsieve.sieve.simulation.windows import Windows
 
 _WEAK_PRIOR = 1e-7  # singular value, relative to the largest, of a direction that the data and the prior share alike
 ALIKE = 1e-6  # relative difference of losses that rounding may cause in fits that have not settled to the last digit
+_SHARE_OF_GROWTH = (
+    4  # one window in so many, but no fewer than are simulated side by side, is fitted over growing lengths
+)
 _FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
 
@@ -130,14 +133,16 @@ class SimulationProblem:
         """Return the set fitted from one-step least squares, at once or over windows of 2, 4, 8, … steps (D55).
 
         A model that is good one step ahead may diverge over a whole window; over twice as many steps as it can already
-        do, it rarely does. But many coefficients may fit short windows too well. The better of the two is taken.
+        do, it rarely does. But many coefficients may fit short windows too well. The better of the two is taken, and
+        only that is fitted to all windows; up to there some of them tell enough.
         """
+        some = self.thinned(min(_SHARE_OF_GROWTH, max(self.windows.count // ABREAST, 1)))
         first = one_step_theta(self.one_step, free)
         theta, length = first, 2
         while length < self.windows.length:
-            theta = self.shortened(length).fitted(free, theta, optimiser).theta
+            theta = some.shortened(length).fitted(free, theta, optimiser).theta
             length *= 2
-        ends = [self.fitted(free, start, optimiser) for start in (first, theta)]
+        ends = [some.fitted(free, start, optimiser) for start in (first, theta)]
         best = first_least([one.loss for one in ends])
         return self.fitted(free, ends[best].theta, optimiser)
 

@@ -21,7 +21,7 @@ from koopsieve.sieve.simulation.windows import Windows
 _CHUNK = 1 << 18  # entries of the Jacobian held at once: what stays in the cache
 _CHUNK_OF_FACTOR = 1 << 21  # … where they are folded into an orthogonal factor, for which few and large ones are best
 
-_ABREAST = 32  # windows that compiled structures simulate side by side: no group of them is left half empty
+ABREAST = 32  # windows that compiled structures simulate side by side: no group of them is left half empty
 
 
 class Structure(Protocol):
@@ -106,7 +106,7 @@ class WindowFit:
         """Yield J (rows, P) and the residuals r (rows,) of some windows at a time."""
         coef, P = self.coef(theta), len(theta)
         most = max(chunk // max(self.scale.size * P, 1), 1)
-        most -= most % _ABREAST if most > _ABREAST else 0
+        most -= most % ABREAST if most > ABREAST else 0
         for first in range(0, self.windows.count, most):
             part = self.windows.take(slice(first, first + most))
             simulated, slopes = self.structure.sensitivities(coef, self.free, part.starts, part.inputs)
