@@ -7,6 +7,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Constant, Monomials, States
 from koopsieve.evaluate.rollout import horizon_predictions
+from koopsieve.forms.lifted_state import LiftedStateModel
 from koopsieve.forms.linear.powers import powers_are_cheaper, predictions_by_powers
 from tests.reference.literal_prediction import predict_one
 from tests.reference.pendulum import least_squares_model, simulate_pendulum
@@ -59,6 +60,14 @@ def test_jumping_to_horizons_is_stepping_to_them(model, data, chunk, monkeypatch
         assert jumped[key].shape == predicted.shape
         np.testing.assert_allclose(jumped[key], predicted, rtol=1e-9, atol=1e-9)
     assert sum(len(y) for (_, _, h), y in walked.items() if h == 5) == 25 + 1 + 20
+
+
+@pytest.mark.parametrize("steps", [1, 25, 60])
+def test_runs_by_blocks_are_runs_step_by_step(model, steps):
+    rng = np.random.default_rng(0)
+    states, acting = rng.normal(size=(3, 2)), rng.normal(size=(3, steps, model.B.shape[1]))
+    stepped = LiftedStateModel.free_runs(model, states, acting)
+    np.testing.assert_allclose(model.free_runs(states, acting), stepped, rtol=1e-9, atol=1e-9)
 
 
 def test_the_cheaper_way_is_taken(model):

@@ -61,10 +61,8 @@ def runs_by_powers(model: LinearModel, states: FloatArray, acting: FloatArray) -
         for first in range(0, steps, size):
             block = acting[:, first : first + size].reshape(runs, -1)
             here = min(size, steps - first)
-            rows, columns = here * n, here * inputs
-            found[:, first : first + here] = (carried @ F[:rows].T + block @ G[:rows, :columns].T).reshape(
-                runs, here, n
-            )
+            read, pull = F[: here * n].T, G[: here * n, : here * inputs].T
+            found[:, first : first + here] = (carried @ read + block @ pull).reshape(runs, here, n)
             if here == size:
                 carried = carried @ power + block @ pulled
     return found
