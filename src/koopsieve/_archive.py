@@ -28,13 +28,7 @@ _OWN_RATIO = 16  # bytes unpacked per byte on disk; our own archives are not com
 def write_archive(
     path: str | os.PathLike[str], kind: str, version: int, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Write the file; if anything fails, a full disk for example, what was there under that name before stays.
-
-    Raises
-    ------
-    KoopsieveError
-        If it could not be written.
-    """
+    """Write the file; if anything fails, a full disk for example, what was there under that name before stays."""
     text = json.dumps({"format": kind, "version": version, **header}, allow_nan=False)
     try:
         with written_whole(path) as stream:
@@ -49,13 +43,7 @@ def write_archive(
 def read_archive(
     path: str | os.PathLike[str], kind: str, version: int, build: Callable[[dict[str, Any], Arrays], Value]
 ) -> Value:
-    """Read the file and build a value from its header and arrays.
-
-    Raises
-    ------
-    KoopsieveError
-        If it is not there, damaged, of another kind or of a later version, or would unpack to far more than its size.
-    """
+    """Read the file and build a value from its header and arrays."""
     try:
         arrays = read_arrays(path, ratio=_OWN_RATIO)
         header = json.loads(arrays.pop("header").tobytes().decode())

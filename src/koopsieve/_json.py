@@ -56,13 +56,7 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a value back; numbers that are not finite stay strings until `json_number` is asked.
-
-    Raises
-    ------
-    KoopsieveError
-        If the file is not JSON, because it was cut off for example.
-    """
+    """Read a value back; numbers that are not finite stay strings until `json_number` is asked."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

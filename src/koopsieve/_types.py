@@ -125,13 +125,7 @@ def sorted_horizons(horizons: Any) -> tuple[int, ...]:
 
 
 def real_array(what: str, values: Any) -> FloatArray:
-    """Return numbers as float64, not copied if they already are; what is masked becomes NaN. `what` names them.
-
-    Raises
-    ------
-    KoopsieveError
-        If they are complex, text, dates or objects, or do not form an array.
-    """
+    """Return numbers as float64, not copied if they already are; what is masked becomes NaN. `what` names them."""
     try:
         array = np.ma.asarray(values) if _is_masked(values) else np.asarray(values)
     except (ValueError, TypeError, OverflowError) as error:

@@ -38,13 +38,7 @@ def to_plain(value: object) -> tuple[dict[str, Any], Arrays]:
 def from_plain(
     header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], check: Callable[[Any], None] = lambda _: None
 ) -> Any:
-    """Return the value; `check` may refuse every object that it is made of before anything is made of that.
-
-    Raises
-    ------
-    KoopsieveError
-        If the header names a class that may not come out of a file, or does not fit it.
-    """
+    """Return the value; `check` may refuse every object that it is made of before anything is made of that."""
     built: list[Any] = []
     for entry in header["objects"]:  # parts stand before what is made of them
         kind = _class(entry["class"])

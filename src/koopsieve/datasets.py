@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -175,7 +174,7 @@ def spring() -> Benchmark:
 def _silverbox(folder: Path) -> Benchmark:
     from scipy.io import loadmat
 
-    file = loadmat(_there(folder, "silverbox.mat"))
+    file = loadmat(str(folder / "silverbox.mat"))
     u, y = file["V1"].T.astype(float), file["V2"].T.astype(float)
     first, last = 40650, 127400
     cut = first + int(0.75 * (last - first))
@@ -187,13 +186,13 @@ def _silverbox(folder: Path) -> Benchmark:
 def _tanks(folder: Path) -> Benchmark:
     from scipy.io import loadmat
 
-    file = {name: np.asarray(value, float) for name, value in _arrays(loadmat(_there(folder, "cascaded_tanks.mat")))}
-    tests = {"test": Record(file["yVal"], file["uVal"])}
-    return _built("tanks", [Record(file["yEst"], file["uEst"])], tests, 4.0, 50, "V", 1.0, older=5)
+    file = loadmat(str(folder / "cascaded_tanks.mat"))
+    train, test = (Record(*(np.asarray(file[name + part], float) for name in "yu")) for part in ("Est", "Val"))
+    return _built("tanks", [train], {"test": test}, 4.0, 50, "V", 1.0, older=5)
 
 
 def _wiener_hammerstein_2009(folder: Path) -> Benchmark:
-    with np.load(_there(folder, "wiener_hammerstein_2009.npz")) as file:
+    with np.load(folder / "wiener_hammerstein_2009.npz") as file:
         u, y, rate = (np.asarray(file[key], dtype=float) for key in ("u", "y", "fs"))
     u, y = u.reshape(-1, 1), y.reshape(-1, 1)
     train, test = (Record(y[part], u[part]) for part in (slice(5200, 105200), slice(105200, 184000)))
@@ -258,14 +257,3 @@ def _trajectories(records: list[Record], dt: float, outputs: list[str], inputs: 
 def _numbered(letter: str, values: FloatArray) -> list[str]:
     count = values.shape[1]
     return [letter] if count == 1 else [f"{letter}{i + 1}" for i in range(count)]
-
-
-def _arrays(file: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in file.items() if not name.startswith("_")]
-
-
-def _there(folder: Path, name: str) -> Path:
-    """Return the path of a file, which must be there."""
-    if not (folder / name).is_file():
-        raise FileNotFoundError(2, "No such file", str(folder / name))
-    return folder / name

@@ -25,13 +25,7 @@ def require_fitted(estimator: BaseEstimator) -> None:
 
 
 def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool, least: int = 1, where: str = "X") -> FloatArray:
-    """Return samples as scikit-learn checks them; masked ones are missing, and what is missing is named with its place.
-
-    Raises
-    ------
-    KoopsieveError
-        Whatever is wrong with the samples.
-    """
+    """Return samples as scikit-learn checks them; masked ones are missing, and what is missing is named."""
     values = real_array(where, X) if isinstance(X, np.ma.MaskedArray) else X
     finite: Any = "allow-nan"  # what is missing is named below
     try:
@@ -61,13 +55,7 @@ def _refuse_missing(rows: FloatArray, where: str) -> None:
 
 
 def column_names(inputs: Any) -> list[str] | None:
-    """Return the names of the columns where the inputs of all episodes are frames or named series; otherwise None.
-
-    Raises
-    ------
-    KoopsieveError
-        If the names differ between episodes.
-    """
+    """Return the names of the columns where the inputs of all episodes are frames or named series; otherwise None."""
     found = [_names_of(one) for one in inputs] if isinstance(inputs, list | tuple) else []
     if not found or found[0] is None:
         return None

@@ -42,13 +42,7 @@ def option(
 
 
 def updated(options: Options, values: Mapping[str, Any], source: str) -> Options:
-    """Return the options with some replaced by `values`, checked; `source` names where they come from.
-
-    Raises
-    ------
-    KoopsieveError
-        If a key is unknown (the nearest known one is suggested) or a value is not what its key takes.
-    """
+    """Return the options with some replaced by `values`, checked; `source` names where they come from."""
     checks: dict[str, Check] = {entry.name: entry.metadata["check"] for entry in fields(options)}
     found = {}
     for key, value in values.items():

@@ -150,13 +150,7 @@ class ReadingOptions:
 
 
 def read_for(model: Model, files: Sequence[str], asked: ReadingOptions) -> Trajectories:
-    """Return measurements under the model's names; columns are taken in the order they were named.
-
-    Raises
-    ------
-    KoopsieveError
-        If they cannot be read, or were not sampled as the model's data were.
-    """
+    """Return measurements under the model's names; columns are taken in the order they were named."""
     signals = model.signals
     reading = asked.over(signals.reading or Reading())
     text = any(Path(file).suffix.lower() in TEXT_SUFFIXES for file in files)

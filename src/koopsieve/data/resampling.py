@@ -44,13 +44,7 @@ def median_step(episodes: Sequence[Episode]) -> float | None:
 
 
 def mark_jumps(episode: Episode, step: float, gaps: str) -> Episode:
-    """Return the episode with jumps in time marked as broken transitions.
-
-    Raises
-    ------
-    KoopsieveError
-        If steps differ; jumps over missing samples pass unless gaps="raise".
-    """
+    """Return the episode with jumps in time marked as broken transitions."""
     if episode.times is None:
         return episode
     steps = np.diff(episode.times)
@@ -99,13 +93,7 @@ def insert_missing(episode: Episode, step: float, max_gap: int) -> tuple[Episode
 
 
 def on_even_grid(episodes: Sequence[Episode], reading: Reading) -> tuple[list[Episode], int]:
-    """Return every stretch of the episodes that lasts at least one step on the new grid, and how many values in gaps.
-
-    Raises
-    ------
-    KoopsieveError
-        If none lasts that long, samples are missing and must not be, or there would be far more samples than rows.
-    """
+    """Return every stretch of the episodes that lasts a step or more on the new grid, and how many values in gaps."""
     step, max_gap = reading.resample or 1.0, reading.max_gap or 0
     found: list[Episode] = []
     filled = 0

@@ -85,13 +85,7 @@ Study = TypeVar("Study", NoiseStudy, CircuitStudy)
 
 
 def noise_study(system: str, *, runs: int | None = None, quick: bool = False, as_published: bool = False) -> NoiseStudy:
-    """Read the settings of a simulated system.
-
-    Raises
-    ------
-    KoopsieveError
-        If fewer than one run is asked for.
-    """
+    """Read the settings of a simulated system."""
     table = read_table(system)
     short = table["quick"] if quick else {}
     count = runs if runs is not None else short.get("runs", table["runs"])

@@ -29,9 +29,8 @@ class Read:
 
     def as_context(self, rows: int) -> Read:
         """Return the first rows, not answered for."""
-        block, times = self.block, self.times
-        cut = SampleBlock(block.states[:rows], block.inputs[:rows], block.source.between(0, rows), answered=False)
-        return Read(self.episode, cut, None if times is None else times[:rows])
+        cut = replace(self.block.between(0, rows), answered=False)
+        return Read(self.episode, cut, None if self.times is None else self.times[:rows])
 
 
 class Segment(Protocol):
@@ -255,13 +254,7 @@ class ChunkSegment:
 
 
 def as_chunk(chunk: Any) -> tuple[Any, FloatArray, FloatArray]:
-    """Return (episode, states, inputs) with states and inputs as matrices.
-
-    Raises
-    ------
-    KoopsieveError
-        If the chunk is not such a triple, or not of real numbers, or states and inputs do not go together.
-    """
+    """Return (episode, states, inputs) with states and inputs as matrices."""
     if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
         raise KoopsieveError(
             "A chunk must be (episode, states) or (episode, states, inputs), the episode any name that stays the same "

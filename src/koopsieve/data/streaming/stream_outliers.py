@@ -63,11 +63,6 @@ def handle_stream_outliers(
     """Return the origin, cut at what lies far outside if it is to be dropped, and what was found in words.
 
     As `handle_outliers` for arrays; inputs that never change are named as well.
-
-    Raises
-    ------
-    KoopsieveError
-        If there are any and they are refused, or too many are to be dropped.
     """
     columns, outputs = [*names[0], *names[1]], len(names[0])
     between, low, high = _surveyed(origin, outputs, len(columns))

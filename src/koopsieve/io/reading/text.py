@@ -150,13 +150,7 @@ def _typed(table: Table, dialect: Dialect) -> pd.DataFrame:
 
 
 def text_as_numbers(column: pd.Series, marks: Collection[str], decimal: str, name: str, source: str) -> pd.Series:
-    """Return text as numbers, the marks of missing values as NaN and flags as 0 and 1.
-
-    Raises
-    ------
-    KoopsieveError
-        If there is any other text; the message names its row.
-    """
+    """Return text as numbers, the marks of missing values as NaN and flags as 0 and 1."""
     import pandas as pd
 
     text = without_marks(column.map(str, na_action="ignore"), marks)
@@ -203,13 +197,7 @@ def _below_names(path: Path, dialect: Dialect) -> TextIO:
 
 
 def _blank_rows(path: Path, dialect: Dialect) -> list[int]:
-    """Return which rows are empty lines, counted as a spreadsheet shows them.
-
-    Raises
-    ------
-    ValueError
-        If any other row has more or fewer fields than there are names.
-    """
+    """Return which rows are empty lines, counted as a spreadsheet shows them."""
     blank, width = [], len(dialect.names)
     with _below_names(path, dialect) as stream:
         rows = csv.reader(stream, delimiter=dialect.separator)
