@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MAX_STRETCHES = 16
 MIN_STRETCHES = 4  # that a record is cut into, unless they would be shorter than `MIN_STEPS`
 MIN_STEPS, MAX_STEPS = 100, 1000  # of one run
+WITHIN = 1 - 1e-6  # widths of the range: forms that hold their outputs at one width have left it, whatever rounding says
 RANGE_FACTOR = 1.5  # `stays_in_range` starts and drives the model at this multiple of the deviation from the mean
 
 
@@ -80,8 +81,8 @@ def stays_in_range(model: Model, trajectories: Trajectories, factor: float = RAN
     with np.errstate(over="ignore", invalid="ignore"):
         for values, every in ((states, data.states), (acting, data.inputs)):
             values += (factor - 1) * (values - np.concatenate(every).mean(axis=0))
-        runs = model.free_runs(states, acting)
-        return bool(((runs > 2 * low - high) & (runs < 2 * high - low)).all())
+        runs, beyond = model.free_runs(states, acting), WITHIN * (high - low)
+        return bool(((runs > low - beyond) & (runs < high + beyond)).all())
 
 
 def _stretches(

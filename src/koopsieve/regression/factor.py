@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.execution import one_blas_thread
 from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal, products
 
 MAX_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
+DEPENDENT = 1e-8  # norm outside the regressors before it, relative to its own: less is rounding
 _PANEL_COLUMNS = 32  # columns per panel of the blocked QR
 _FIRST_ROWS_PER_REGRESSOR = 4  # rows of the first QR, enough that those after it can be matrix products
 
@@ -48,6 +49,14 @@ class TriangularFactor:
     def leftover(self) -> FloatArray:
         """Squared norm of T − QS, column by column, shape (q,)."""
         return np.diagonal(self.leftover_products)
+
+    @property
+    def independent(self) -> BoolArray:
+        """Whether each regressor is more than a combination of those before it, shape (p,).
+
+        A combination predicts nothing that they do not: with an input of two levels u² is one of the constant and u.
+        """
+        return np.diagonal(self.R) > DEPENDENT * np.linalg.norm(self.R, axis=0)
 
     @classmethod
     def empty(cls, regressors: int, targets: int) -> TriangularFactor:

@@ -1,5 +1,7 @@
 """Free runs along a record, and beyond its range."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,14 @@ def test_a_model_that_is_exact_in_the_data_and_unstable_beyond_does_not_stay():
     data, model = spring(-0.045)  # softer and softer: with inputs above 1.1 it runs away
     assert simulation_errors(model, data).max() < 1e-20
     assert not stays_in_range(model, data)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1 + 1e-10, 1 - 1e-10])
+def test_a_model_that_is_held_at_its_bounds_has_left_the_range_whatever_rounding_says(scale):
+    data, model = spring(-0.045)
+    low, high = data.states[0].min(axis=0), data.states[0].max(axis=0)
+    held = replace(model, limits=scale * np.stack([2 * low - high, 2 * high - low]))
+    assert not stays_in_range(held, data)
 
 
 def test_without_inputs_there_is_nothing_to_stretch():

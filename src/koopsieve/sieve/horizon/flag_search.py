@@ -25,11 +25,11 @@ from koopsieve.sieve.horizon.posterior import (
     settle_weights,
     with_newcomer,
 )
-from koopsieve.sieve.horizon.removal import removal_gains, without, without_least
+from koopsieve.sieve.horizon.removal import ALIKE, first_largest, removal_gains, without, without_least
 
 MAX_SIZE_FOR_EXCHANGES = 80  # in larger sets one observable more or fewer changes the bound little
 EXCHANGE_DEPTHS = (1, 2, 4)  # observables exchanged at once
-MIN_RELATIVE_RISE = 1e-9  # smaller rises of the bound, as a fraction of it, are rounding
+MIN_RELATIVE_RISE = 1e-9  # smaller rises of the bound, as a fraction of it, are rounding; and those below `ALIKE`
 MAX_REMOVED_SHARE = 10  # at most one observable in ten is taken out before the precisions are updated
 
 
@@ -129,7 +129,7 @@ class FlagSearch:
                 yield from self._if_better(fewer, posterior)
         new = newcomers(self.problem, self.prior, posterior)
         gains = self._with_odds(new.gains)
-        best = int(np.argmax(gains))
+        best = first_largest(gains)
         if gains[best] > 0:
             yield from self._if_better(with_newcomer(posterior, new, best), posterior)
         yield from self._exchanges(posterior)
@@ -157,18 +157,18 @@ class FlagSearch:
     def _single_exchanges(self, posterior: HorizonPosterior) -> Iterator[HorizonPosterior]:
         new = newcomers(self.problem, self.prior, posterior)
         gains = self._with_odds(new.gains)
-        for newcomer in np.argsort(-gains, kind="stable")[: self.max_newcomers]:
+        for newcomer in np.argsort(-np.round(gains / ALIKE), kind="stable")[: self.max_newcomers]:
             if not np.isfinite(gains[newcomer]):
                 return
             more = with_newcomer(posterior, new, int(newcomer))
             leaving = self._removals(more)[:-1]
             if gains[newcomer] + leaving.max(initial=-np.inf) > 0:
-                yield from self._if_better(without(more, int(np.argmax(leaving))), posterior)
+                yield from self._if_better(without(more, first_largest(leaving)), posterior)
 
     def _grown(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
         while len(posterior.kept) < size:
             new = newcomers(self.problem, self.prior, posterior)
-            posterior = self._settled(with_newcomer(posterior, new, int(np.argmax(self._with_odds(new.gains)))), 1)
+            posterior = self._settled(with_newcomer(posterior, new, first_largest(self._with_odds(new.gains))), 1)
         return posterior
 
     def _shrunk(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
@@ -181,7 +181,7 @@ class FlagSearch:
             return  # the same observables, only settled further
         settled = self._settled(new, self.weight_sweeps)
         rise = settled.evidence + self._flags(settled.kept) - old.evidence - self._flags(old.kept)
-        if rise > MIN_RELATIVE_RISE * (1 + abs(old.evidence)):
+        if rise > max(MIN_RELATIVE_RISE * abs(old.evidence), ALIKE):
             yield settled
 
     def _stretch(self, posterior: HorizonPosterior, most: int, least_gain: float) -> HorizonPosterior:
@@ -213,7 +213,7 @@ def by_size(search: FlagSearch, sizes: Sequence[int], progress: Progress = silen
     def turns() -> Iterator[int]:
         for end in chain(_downward(search, down), _upward(search, up)):
             size = len(end.kept)
-            if size not in best or end.evidence > best[size].evidence:
+            if size not in best or end.evidence > best[size].evidence + ALIKE:
                 best[size] = end
             yield size
         for size, end in best.items():

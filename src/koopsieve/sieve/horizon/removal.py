@@ -18,6 +18,7 @@ from koopsieve.identify.spike_slab.sets import noise_gain
 from koopsieve.sieve.horizon.horizon_problem import HorizonProblem
 from koopsieve.sieve.horizon.posterior import HorizonPosterior
 
+ALIKE = 1e-2  # gains of the evidence that differ by less are equal: the first is taken, so that rounding does not choose
 MIN_REMAINING_ERROR = 1e-3  # of the squared error: rounding must not take more than this from it
 
 
@@ -56,7 +57,7 @@ def without_least(
     for step in range(most):
         gains = np.full(stay.size, -np.inf)
         gains[stay] = marginals.gains(problem, prior, stay) - log_odds[stay]
-        leaving = int(np.argmax(gains)) if gains.size else -1
+        leaving = first_largest(gains) if gains.size else -1
         if leaving < 0 or not gains[leaving] > least_gain:
             break
         past = removed_columns[:, :, :step]
@@ -64,6 +65,11 @@ def without_least(
         marginals, stay[leaving] = marginals.without(leaving, column), False
         removed_columns[:, :, step] = _over_root(column, leaving)
     return posterior if stay.all() else marginals.posterior(posterior, stay, removed_columns[:, :, : np.sum(~stay)])
+
+
+def first_largest(gains: FloatArray) -> int:
+    """Return the place of the first gain that equals the largest."""
+    return int(np.argmax(gains >= gains.max() - ALIKE))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from koopsieve.sieve.simulation.simulation_problem import ALIKE, FittedSet, Simu
 from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, forward_order, supported
 
 _START_SIZES = (4, 8, 16, 32, 64, 128)  # coefficients per sum of the nested sets, the best of which is the start
+_USELESS = 1.0  # loss of the mean of the outputs
 _FINE = LevenbergMarquardt(iterations=8, tolerance=1e-3)
 _ROUGH = LevenbergMarquardt(iterations=4, tolerance=1e-2)
 
@@ -32,9 +33,13 @@ class Front:
     sets: Mapping[int, FittedSet] = field(default_factory=dict)
 
     def with_set(self, new: FittedSet) -> Front:
-        """Return the front with one more set, if it is the best of its size."""
+        """Return the front with one more set, if it is the best of its size.
+
+        One that runs away in some windows is left out where there are others: its fit says nothing of its terms, and
+        rounding grows in it.
+        """
         known = self.sets.get(new.size)
-        if known is not None and known.loss <= (1 + ALIKE) * new.loss:
+        if (self.sets and new.loss > _USELESS) or (known is not None and known.loss <= (1 + ALIKE) * new.loss):
             return self
         return Front({**self.sets, new.size: new})
 
@@ -105,7 +110,7 @@ class SimulationSearch:
         The next proposal is linearised at this one if it is on the front; else the regression stays where it was.
         """
         first = problem.fitted(start.free, start.theta, self.optimiser, rounds=2)
-        front, factor = Front().with_set(first), problem.linearised(columns, first)
+        front, source, factor = Front().with_set(first), first, problem.linearised(columns, first)
         for log_odds in progress(self.log_odds, "Sifting by simulation", len(self.log_odds)):
             for _ in range(self.rounds):
                 kept = supported(factor, log_odds)
@@ -113,11 +118,11 @@ class SimulationSearch:
                     return front
                 if front.knows(columns, kept):
                     break
-                proposed = problem.refitted(columns, factor, kept, self.optimiser)
+                proposed = problem.refitted(columns, source, factor, kept, self.optimiser)
                 front = front.with_set(proposed)
                 if not front.holds(proposed):
                     break
-                factor = problem.linearised(columns, proposed)
+                source, factor = proposed, problem.linearised(columns, proposed)
         return front
 
     def filled(
@@ -140,15 +145,19 @@ class SimulationSearch:
             factor, cut = factors[source], eliminate if downwards else extend
             kept = exchange(factor, cut(factor, source.free[columns], size), self.tries, self.exchanges)
             if not front.knows(columns, kept):
-                front = front.with_set(problem.refitted(columns, factor, kept, self.optimiser))
+                front = front.with_set(problem.refitted(columns, source, factor, kept, self.optimiser))
         return front
 
 
 def candidate_columns(one_step: TriangularFactor, most: int) -> BoolArray:
-    """Return the coefficients (p, q) to choose from: all, or what forward selection takes first per output."""
-    p, n = one_step.S.shape
-    columns = np.ones((p, n), dtype=bool)
-    if p * n <= most:
+    """Return the coefficients (p, q) to choose from: all, or what forward selection takes first per output.
+
+    Terms that are combinations of those before them on these data are left out: which of them to keep would be decided
+    by rounding.
+    """
+    n = one_step.S.shape[1]
+    columns = np.repeat(one_step.independent[:, None], n, axis=1)
+    if columns.sum() <= most:
         return columns
     columns[:] = False
     for output in range(n):

@@ -155,15 +155,22 @@ class SimulationProblem:
         return self._fit(columns, unit).factor(fitted.coef[columns])
 
     def refitted(
-        self, columns: BoolArray, factor: TriangularFactor, kept: BoolArray, optimiser: LevenbergMarquardt
+        self,
+        columns: BoolArray,
+        source: FittedSet,
+        factor: TriangularFactor,
+        kept: BoolArray,
+        optimiser: LevenbergMarquardt,
     ) -> FittedSet:
-        """Return the set with only the `kept` of `columns` free, fitted from the better of two starts.
+        """Return the set with only the `kept` of `columns` free, fitted from the best of three starts.
 
-        They are least squares through the linearised regression, and one-step least squares.
+        They are least squares through the regression linearised at `source`, one-step least squares, and the
+        coefficients of `source`: so a set that holds the source is never worse than it.
         """
         free = np.zeros_like(columns)
         free[columns] = kept
-        starts = least_squares(factor, np.flatnonzero(kept)), one_step_theta(self.one_step, free)
+        linearised, one_step = least_squares(factor, np.flatnonzero(kept)), one_step_theta(self.one_step, free)
+        starts = linearised, one_step, source.coef[free]
         best = first_least([self.loss(free, theta) for theta in starts])
         return self.fitted(free, starts[best], optimiser)
 

@@ -22,7 +22,7 @@ from koopsieve.sieve.simulation.subsets import evidence
 from koopsieve.sieve.simulation.window_fit import Structure
 from koopsieve.sieve.simulation.windows import Episode, draw_windows
 
-_SHARE_OF_STARTS = 4  # one window in so many tells which start is best
+_WINDOWS_OF_STARTS = 60  # tell which start is best; fitted to fewer, a start may diverge in the others
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,10 @@ class SimulationSieve:
         columns = candidate_columns(problem.one_step, self.columns)
         sizes = sizes_up_to(min(self.largest, int(columns.sum())), path_length)
         with one_blas_thread():
-            some = problem.thinned(_SHARE_OF_STARTS)  # the best start is fitted to all windows by what follows
+            share = max(problem.windows.count // _WINDOWS_OF_STARTS, 1)
+            some = problem.thinned(share)  # the best start is fitted to all windows by what follows
             starts = self.search.starts(some, columns, self.columns)
-            start = starts[first_least([one.loss for one in starts])]
+            start = starts[first_least([problem.loss(one.free, one.theta) for one in starts])]
             front = self.search.sweep(problem, columns, start, progress)
             front = self.search.filled(problem, columns, front, sizes, progress)
         return front.undominated()

@@ -200,14 +200,25 @@ def test_candidates_beyond_the_limit_are_those_that_one_step_selection_takes_fir
     np.testing.assert_allclose(factor.rows, len(episode[1]))
 
 
+def test_terms_that_are_combinations_of_others_are_no_candidates():
+    rng = np.random.default_rng(0)
+    episode = oscillator(noise=0.01)
+    u = rng.choice([-1.0, 1.0], size=episode[1].shape)  # so u² is the constant, and y·u² is y
+    factor = one_step_factor(structure((episode[0], u), DELAYS).regressors, [(episode[0], u)], 1)
+    columns = candidate_columns(factor, 10_000)
+    assert 0 < columns.sum() < columns.size
+    rank = np.linalg.matrix_rank(factor.R / np.linalg.norm(factor.R, axis=0), tol=1e-9)
+    assert columns.sum() == rank * columns.shape[1]
+
+
 def test_the_front_keeps_the_best_of_each_size_and_forgets_what_is_dominated():
     def point(size, loss):
         return FittedSet(np.arange(5)[:, None] < size, np.zeros(size), loss, None, ())
 
     front = Front()
-    for size, loss in [(3, 1.0), (3, 2.0), (1, 5.0), (4, 1.5), (5, 0.5)]:
+    for size, loss in [(3, 0.1), (3, 0.2), (1, 0.5), (4, 0.15), (5, 0.05), (2, 1.2)]:  # the last is useless
         front = front.with_set(point(size, loss))
-    assert [(p.size, p.loss) for p in front.undominated()] == [(1, 5.0), (3, 1.0), (5, 0.5)]
+    assert [(p.size, p.loss) for p in front.undominated()] == [(1, 0.5), (3, 0.1), (5, 0.05)]
     assert front.above(3).size == 5
     assert front.below(3).size == 1
     assert front.below(1) is None
