@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_STRETCHES = 16
 MIN_STRETCHES = 4  # that a record is cut into, unless they would be shorter than `MIN_STEPS`
 MIN_STEPS, MAX_STEPS = 100, 1000  # of one run
-WITHIN = 1 - 1e-6  # widths of the range: forms that hold their outputs at one width have left it, whatever rounding says
+WITHIN = 1 - 1e-6  # widths of the range: a run that is held at one width has left it, whatever rounding says
 RANGE_FACTOR = 1.5  # `stays_in_range` starts and drives the model at this multiple of the deviation from the mean
 
 

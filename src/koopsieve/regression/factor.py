@@ -56,7 +56,8 @@ class TriangularFactor:
 
         A combination predicts nothing that they do not: with an input of two levels u² is one of the constant and u.
         """
-        return np.diagonal(self.R) > DEPENDENT * np.linalg.norm(self.R, axis=0)
+        independent: BoolArray = np.diagonal(self.R) > DEPENDENT * np.linalg.norm(self.R, axis=0)
+        return independent
 
     @classmethod
     def empty(cls, regressors: int, targets: int) -> TriangularFactor:

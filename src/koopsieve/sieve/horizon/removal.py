@@ -18,7 +18,7 @@ from koopsieve.identify.spike_slab.sets import noise_gain
 from koopsieve.sieve.horizon.horizon_problem import HorizonProblem
 from koopsieve.sieve.horizon.posterior import HorizonPosterior
 
-ALIKE = 1e-2  # gains of the evidence that differ by less are equal: the first is taken, so that rounding does not choose
+ALIKE = 1e-2  # gains of the evidence that differ by less are equal: the first is taken, rounding does not choose
 MIN_REMAINING_ERROR = 1e-3  # of the squared error: rounding must not take more than this from it
 
 
