@@ -153,6 +153,8 @@ def test_later_steps_of_a_pipeline_have_their_target():
         (lambda _: sift(DATA, BLOCK, budget="a"), "budget, a number of seconds"),
         (lambda _: sift(DATA, BLOCK, budget=0), "budget must be a positive"),
         (lambda _: sift(DATA, BLOCK, progress="yes"), "progress must be True, False or a function"),
+        (lambda _: sift(DATA, BLOCK, progress=lambda: None), "progress must be True, False or a function"),
+        (lambda _: sift(DATA, BLOCK, refits={}), "refits is empty"),
         (lambda _: sift(DATA, BLOCK, compare=[LeastSquares()]), "compare must be a mapping"),
         (lambda _: sift(DATA, BLOCK, compare={"a": LeastSquares}), r"Expected a method such as LeastSquares\(\)"),
         (lambda _: sift(DATA, BLOCK, refits=LeastSquares()), "refits must be a mapping"),

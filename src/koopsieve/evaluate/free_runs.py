@@ -58,7 +58,7 @@ def simulation_errors(
     true = np.stack([data.states[e][k + 1 : k + steps + 1, :outputs] for e, k in places])
     seen = np.concatenate([x[:, :outputs] for x in data.states])
     unit = magnitude(seen)
-    relative = np.var(seen / unit, axis=0) if variance is None else variance / unit**2
+    relative = np.var(seen / unit, axis=0) if variance is None else variance / unit / unit
     with np.errstate(over="ignore", invalid="ignore"):
         gap = (model.free_runs(states, acting) / unit - true / unit) ** 2 / np.where(relative > 0, relative, 1.0)
         errors: FloatArray = gap.mean(axis=(1, 2))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -132,8 +133,11 @@ def _check_values(asked: SiftSettings) -> None:
             require_kind("delays as an Embedding", one, Embedding, "Write Embedding(state_delays, input_delays).")
     if not isinstance(asked.stable, bool):
         raise KoopsieveError(f"stable must be True or False. Got {asked.stable!r}.")
-    if not isinstance(asked.progress, bool) and not callable(asked.progress):
-        raise KoopsieveError(f"progress must be True, False or a function. Got {asked.progress!r}.")
+    if not isinstance(asked.progress, bool) and not _shows_progress(asked.progress):
+        raise KoopsieveError(
+            "progress must be True, False or a function of the items, their description and their number that returns "
+            f"the items. Got {asked.progress!r}."
+        )
     sieve = asked.sieve
     if sieve is not None and (isinstance(sieve, type) or not callable(getattr(sieve, "path", None))):
         raise KoopsieveError(f"Expected a sieve, such as HorizonSieve() or GraphSieve(), got {sieve!r}.")
@@ -149,9 +153,22 @@ def check_share(what: str, value: Any, *, zero: bool = False) -> float:
     return number
 
 
+def _shows_progress(given: Any) -> bool:
+    """Tell whether something can be called as a `Progress` is."""
+    try:
+        inspect.signature(given).bind((), "Fitting", None)
+    except TypeError:
+        return False
+    except ValueError:  # written in C, it does not say what it takes
+        return callable(given)
+    return True
+
+
 def _check_methods(name: str, methods: Any) -> None:
     if methods is None:
         return
+    if name == "refits" and isinstance(methods, Mapping) and not methods:
+        raise KoopsieveError("refits is empty: there is nothing to fit with. Leave it out for the default ones.")
     if not isinstance(methods, Mapping):
         raise KoopsieveError(
             f'{name} must be a mapping from names to methods, such as {{"least squares": LeastSquares()}}. '
