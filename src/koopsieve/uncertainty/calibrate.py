@@ -6,9 +6,9 @@ model with another calibration. `to_parts` and `from_parts` are for model files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from koopsieve.uncertainty.support import Support, support_of
 if TYPE_CHECKING:
     from koopsieve.forms import Model
 
+Part = TypeVar("Part")
 _BANDS, _LOCAL, _SUPPORT, _CERTIFICATE, _NOISE = "bands.", "local.", "support.", "certificate.", "noise."
 MAX_LEVERAGE_SAMPLES = 20_000  # held-out samples whose leverage sets the limit of the support
 
@@ -75,24 +76,18 @@ class Calibration(Shown):
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of it: plain values, and arrays."""
-        arrays: dict[str, NDArray[Any]] = {}
-        config: dict[str, Any] = {"regressors": None}
-        if self.bands is not None:
-            of = self.bands
-            arrays |= _prefixed(_BANDS, steps=of.steps, widths=of.widths, joint=of.joint, windows=of.windows)
-            if of.local is not None:
-                arrays |= _prefixed(_LOCAL, **vars(of.local))
-        if self.support is not None:
-            config["regressors"] = self.support.regressors
-            numbers = {name: value for name, value in vars(self.support).items() if name != "regressors"}
-            arrays |= _prefixed(_SUPPORT, **numbers)
+        bands, support = self.bands, self.support
+        arrays = _arrays(_BANDS, bands, "local") | _arrays(_LOCAL, None if bands is None else bands.local)
+        arrays |= _arrays(_SUPPORT, support, "regressors")
         if self.certificate is not None:
             held = self.certificate
             pairs = np.stack([held.eigenvalues.real, held.eigenvalues.imag, held.residuals])
-            arrays |= _prefixed(_CERTIFICATE, pairs=pairs, invariance_error=held.invariance_error)
-        if self.noise is not None:
-            arrays |= _prefixed(_NOISE, **{name: part for name, part in vars(self.noise).items() if part is not None})
-        return config, arrays
+            arrays |= {
+                f"{_CERTIFICATE}pairs": pairs,
+                f"{_CERTIFICATE}invariance_error": np.array(held.invariance_error),
+            }
+        arrays |= _arrays(_NOISE, self.noise)
+        return {"regressors": None if support is None else support.regressors}, arrays
 
     @classmethod
     def from_parts(cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Calibration:
@@ -107,13 +102,11 @@ class Calibration(Shown):
             raise KoopsieveError("Its calibration should hold 64-bit floats.")
         if missing := [name for name, values in arrays.items() if _has_nan(name, values)]:
             raise KoopsieveError(f"Its calibration holds NaN, in the array {missing[0]}.")
-        prefixes = (_BANDS, _LOCAL, _SUPPORT, _CERTIFICATE, _NOISE)
-        bands, local, support, certificate, noise = (_held(prefix, arrays) for prefix in prefixes)
         return cls(
-            _bands(_local(**local) if local else None, **bands) if bands else None,
-            _support(tuple(map(str, config["regressors"])), **support) if support else None,
-            _certificate(**certificate) if certificate else None,
-            Noise(**noise) if noise else None,
+            _part(Bands, arrays, _BANDS, local=_part(LocalSpread, arrays, _LOCAL)),
+            _part(Support, arrays, _SUPPORT, regressors=tuple(map(str, config["regressors"] or ()))),
+            _part(_certificate, arrays, _CERTIFICATE),
+            _part(Noise, arrays, _NOISE),
         )
 
     def _facts(self) -> Facts:
@@ -126,36 +119,31 @@ def _has_nan(name: str, values: NDArray[Any]) -> bool:
     return not name.startswith(_CERTIFICATE) and bool(np.isnan(values).any())
 
 
-def _prefixed(prefix: str, **values: Any) -> dict[str, NDArray[Any]]:
-    return {prefix + name: np.asarray(value, dtype=float) for name, value in values.items()}
+def _arrays(prefix: str, part: object, *others: str) -> dict[str, NDArray[Any]]:
+    """Return the numbers of a part of the calibration, but for fields that are none."""
+    held = {} if part is None else vars(part)
+    return {
+        prefix + name: np.asarray(value, dtype=float)
+        for name, value in held.items()
+        if name not in others and value is not None
+    }
 
 
-def _held(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
+def _part(build: Callable[..., Part], arrays: Mapping[str, NDArray[Any]], prefix: str, **more: Any) -> Part | None:
+    """Return what `_arrays` took apart, None if there are no numbers of it; steps and windows are whole numbers."""
+    held: dict[str, Any] = {
+        name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)
+    }
+    for name, values in held.items():
+        if name in ("steps", "windows"):
+            held[name] = values.astype(np.intp)
+        elif values.ndim == 0:
+            held[name] = float(values)
+    return build(**held, **more) if held else None
 
 
-def _bands(
-    local: LocalSpread | None, steps: NDArray[Any], widths: NDArray[Any], joint: NDArray[Any], windows: NDArray[Any]
-) -> Bands:
-    return Bands(steps.astype(np.intp), widths, joint, windows.astype(np.intp), local)
-
-
-def _local(steps: NDArray[Any], center: NDArray[Any], projection: NDArray[Any], weights: NDArray[Any]) -> LocalSpread:
-    return LocalSpread(steps.astype(np.intp), center, projection, weights)
-
-
-def _support(
-    regressors: tuple[str, ...],
-    whitening: NDArray[Any],
-    limit: NDArray[Any],
-    region: NDArray[Any],
-    reach: NDArray[Any],
-) -> Support:
-    return Support(regressors, whitening, float(limit), region, reach)
-
-
-def _certificate(pairs: NDArray[Any], invariance_error: NDArray[Any]) -> Certificate:
-    return Certificate(pairs[0] + 1j * pairs[1], pairs[2], float(invariance_error))
+def _certificate(pairs: NDArray[Any], invariance_error: float) -> Certificate:
+    return Certificate(pairs[0] + 1j * pairs[1], pairs[2], invariance_error)
 
 
 def calibrate(
