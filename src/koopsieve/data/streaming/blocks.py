@@ -9,7 +9,7 @@ are checked and delays embedded while blocks pass by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -89,38 +89,47 @@ class Origin(Readable, Protocol):
 
 
 class Change(Protocol):
-    """What is done to every piece; a value, so that it can be sent to other processes."""
+    """What is done to the pieces; a value, so that it can be sent to other processes."""
 
     @property
     def reach(self) -> int:
         """How many samples after its last own one a part needs for it."""
         ...
 
-    def __call__(self, piece: Piece) -> Piece:
-        """Return the changed piece."""
+    @property
+    def lost(self) -> Sequence[int]:
+        """How many samples of each episode are left out; empty where none are, but for those that delays cost."""
+        ...
+
+    def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """Yield the changed pieces."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ChangedOrigin:
-    """Another origin, or a part of one, with every piece changed."""
+    """Another origin with its pieces changed."""
 
     origin: Origin
     change: Change
 
     @property
     def n_samples(self) -> int | None:
-        """How many samples there are before the change, which may cost some of every episode."""
-        return self.origin.n_samples
+        """How many samples there are, before delays cost some of every episode."""
+        count = self.origin.n_samples
+        return None if count is None else count - sum(self.change.lost)
 
     def episodes(self) -> Sequence[WholeEpisode] | None:
         """Return the episodes of the origin, changed."""
         found = self.origin.episodes()
-        return found and [WholeEpisode(one.rows, ChangedPart(one.part, self.change)) for one in found]
+        return found and [
+            WholeEpisode(one.rows - lost, ChangedPart(one.part, self.change))
+            for one, lost in zip(found, self.change.lost or [0] * len(found), strict=True)
+        ]
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the changed pieces."""
-        return ChangedPart(self.origin, self.change).pieces(rows)
+        return self.change(self.origin.pieces(rows))
 
     def parts(self, count: int, reach: int) -> Sequence[Readable]:
         """Divide as the origin does, with the context that the change needs."""
@@ -136,7 +145,7 @@ class ChangedPart:
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the changed pieces."""
-        return map(self.change, self.part.pieces(rows))
+        return self.change(self.part.pieces(rows))
 
 
 @dataclass(frozen=True)
@@ -146,9 +155,13 @@ class Check:
     state_names: tuple[str, ...]
     input_names: tuple[str, ...]
     reach: int = 0
+    lost: tuple[int, ...] = ()
 
-    def __call__(self, piece: Piece) -> Piece:
-        """Yield the same blocks."""
+    def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """Yield the same pieces."""
+        return map(self._checked, pieces)
+
+    def _checked(self, piece: Piece) -> Piece:
         before, waiting, last = SourceRows(), np.zeros((0, len(self.input_names))), SourceRows()
         for block in piece:
             rows, inputs = len(block.states), block.inputs
@@ -176,14 +189,18 @@ class Embed:
     """
 
     embedding: Embedding
+    lost: tuple[int, ...] = ()
 
     @property
     def reach(self) -> int:
         """As many samples as an episode loses."""
         return self.embedding.lost + self.embedding.ahead
 
-    def __call__(self, piece: Piece) -> Piece:
-        """Yield the embedded blocks."""
+    def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """Yield the embedded pieces."""
+        return map(self._embedded, pieces)
+
+    def _embedded(self, piece: Piece) -> Piece:
         answers = given = 0
         x = u = np.zeros((0, 0))
         source = SourceRows()
@@ -205,11 +222,10 @@ class Embed:
 
 def _divided(block: SampleBlock, own: int) -> Iterator[SampleBlock]:
     """Yield the first rows, which are answered for, and the rest as context."""
-    x, u, rows = block.states, block.inputs, len(block.states)
     if own:
-        yield SampleBlock(x[:own], u[:own], block.source.between(0, own))
-    if own < rows:
-        yield SampleBlock(x[own:], u[own:], block.source.between(own, rows), answered=False)
+        yield block.between(0, own)
+    if own < len(block.states):
+        yield replace(block.between(own, len(block.states)), answered=False)
 
 
 def _check_columns(values: FloatArray, names: Sequence[str], what: str, source: SourceRows) -> None:

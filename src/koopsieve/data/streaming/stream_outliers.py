@@ -27,7 +27,7 @@ from koopsieve.data.outliers import (
     single_flags,
 )
 from koopsieve.data.provenance import SourceRows
-from koopsieve.data.streaming.blocks import Origin, Piece, Readable, SampleBlock, WholeEpisode
+from koopsieve.data.streaming.blocks import ChangedOrigin, Origin, Piece, Readable, SampleBlock
 from koopsieve.io.reading.columns import DROP
 
 MAX_SAMPLED_ROWS = 50_000
@@ -37,7 +37,7 @@ BLOCK_ROWS = 16_384
 
 @dataclass(frozen=True, eq=False)
 class Faults:
-    """Values far outside.
+    """Values far outside; called with pieces, it cuts them there.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Faults:
     states, inputs : mapping from label to increasing array
         The rows of every source whose states or inputs they are.
     lost : tuple of int
-        How many samples of each piece are left out if they are dropped.
+        How many samples of each episode are left out if they are dropped.
     """
 
     count: int
@@ -55,6 +55,37 @@ class Faults:
     states: Mapping[str, IndexArray]
     inputs: Mapping[str, IndexArray]
     lost: tuple[int, ...]
+    reach: int = 0
+
+    def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """Yield what lies between the faults, each stretch as a piece of its own."""
+        for piece in pieces:
+            for _, stretch in groupby(self._numbered(piece), key=lambda pair: pair[0]):
+                yield (block for _, block in stretch)
+
+    def _numbered(self, piece: Piece) -> Iterator[tuple[int, SampleBlock]]:
+        """Yield the good rows of a piece; the number is that of the stretch they are in."""
+        number = 0
+        for block in piece:
+            start = 0
+            for row, has_state in self._faulty(block.source):
+                stop = row + has_state
+                if start < stop:
+                    yield number, block.between(start, stop)
+                start, number = row + 1, number + 1
+            if start < len(block.states):
+                yield number, block.between(start, len(block.states))
+
+    def _faulty(self, source: SourceRows) -> list[tuple[int, bool]]:
+        """Return the faulty rows of a block, and whether only their input is faulty."""
+        found, passed = [], 0
+        for label, first, size, _ in source.ranges:
+            for faults, has_state in ((self.inputs, True), (self.states, False)):
+                rows = faults.get(label, np.zeros(0, dtype=np.intp))
+                here = slice(*np.searchsorted(rows, [first, first + size]))
+                found += [(passed + row - first, has_state) for row in rows[here].tolist()]
+            passed += size
+        return sorted(dict(found).items())
 
 
 def handle_stream_outliers(
@@ -78,7 +109,7 @@ def handle_stream_outliers(
             'are not dropped from a stream: repair the data first, or pass outliers="keep".'
         )
     note = outliers_in_words(found.count, found.listed, what)
-    return CutOrigin(origin, found) if what == DROP else origin, (note,)
+    return ChangedOrigin(origin, found) if what == DROP else origin, (note,)
 
 
 def _surveyed(origin: Readable, outputs: int, columns: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -156,66 +187,3 @@ def _flagged(
         source = source.between(kept, len(values))
         values, far, first = values[kept:], far[kept:], known - kept
     yield values[first:], far[first:], source.between(first, len(values))
-
-
-@dataclass(frozen=True, eq=False)
-class CutPart:
-    """What one worker reads of a stream that is cut at faulty samples."""
-
-    part: Readable
-    faults: Faults
-
-    def pieces(self, rows: int) -> Iterator[Piece]:
-        """Yield what lies between the faults, each stretch as a piece of its own."""
-        for piece in self.part.pieces(rows):
-            for _, stretch in groupby(self._numbered(piece), key=lambda pair: pair[0]):
-                yield (block for _, block in stretch)
-
-    def _numbered(self, piece: Piece) -> Iterator[tuple[int, SampleBlock]]:
-        """Yield the good rows of a piece; the number is that of the stretch they are in."""
-        number = 0
-        for block in piece:
-            start = 0
-            for row, has_state in self._faulty(block.source):
-                stop = row + has_state
-                if start < stop:
-                    yield number, block.between(start, stop)
-                start, number = row + 1, number + 1
-            if start < len(block.states):
-                yield number, block.between(start, len(block.states))
-
-    def _faulty(self, source: SourceRows) -> list[tuple[int, bool]]:
-        """Return the faulty rows of a block, and whether only their input is faulty."""
-        found, passed = [], 0
-        for label, first, size, _ in source.ranges:
-            for faults, has_state in ((self.faults.inputs, True), (self.faults.states, False)):
-                rows = faults.get(label, np.zeros(0, dtype=np.intp))
-                here = slice(*np.searchsorted(rows, [first, first + size]))
-                found += [(passed + row - first, has_state) for row in rows[here].tolist()]
-            passed += size
-        return sorted(dict(found).items())
-
-
-@dataclass(frozen=True, eq=False)
-class CutOrigin(CutPart):
-    """An origin that is cut at faulty samples."""
-
-    part: Origin
-
-    @property
-    def n_samples(self) -> int | None:
-        """How many samples are left, if the origin knows its own."""
-        count = self.part.n_samples
-        return None if count is None else count - sum(self.faults.lost)
-
-    def episodes(self) -> Sequence[WholeEpisode] | None:
-        """Return the episodes of the origin, cut."""
-        found = self.part.episodes()
-        return found and [
-            WholeEpisode(one.rows - lost, CutPart(one.part, self.faults))
-            for one, lost in zip(found, self.faults.lost, strict=True)
-        ]
-
-    def parts(self, count: int, reach: int) -> Sequence[Readable]:
-        """Divide as the origin does."""
-        return [CutPart(part, self.faults) for part in self.part.parts(count, reach)]
