@@ -7,7 +7,7 @@ short gaps filled (interpolate), cuts at what is left (split). No transition eve
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,23 +23,14 @@ _SAME_STEP = 1e-3  # relative; sample times nearer than this are one
 _SLOW_COLUMN_SHARE = 0.5  # of the rows: a column missing in more of them is sampled at another rate
 
 
-@dataclass(frozen=True, eq=False)
-class Repaired:
-    """Episodes without gaps, their sample time, and what was done."""
-
-    episodes: tuple[Episode, ...]
-    dt: float
-    provenance: Provenance
-
-
 def repaired(
     episodes: Sequence[Episode],
     names: tuple[Sequence[str], Sequence[str]],
     dt: float | None,
     reading: Reading,
     notes: tuple[str, ...] = (),
-) -> Repaired:
-    """Return episodes without missing samples, in even steps of time.
+) -> tuple[Sequence[Episode], float, Provenance]:
+    """Return episodes without missing samples, their sample time, and what was done.
 
     Parameters
     ----------
@@ -85,7 +76,7 @@ def repaired(
         rows_dropped=(resampled or rows_read + inserted) - _samples(pieces),
         notes=(*notes, far) if far else notes,
     )
-    return Repaired(tuple(pieces), sample_time, Provenance(tuple(one.source for one in pieces), (done,)))
+    return pieces, sample_time, Provenance(tuple(one.source for one in pieces), (done,))
 
 
 def _samples(episodes: Sequence[Episode]) -> int:

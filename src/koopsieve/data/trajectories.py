@@ -223,15 +223,10 @@ class Trajectories(Dataset):
         notes: tuple[str, ...] = (),
     ) -> Trajectories:
         check_names(*names)
-        found = repaired(episodes, names, dt, reading, notes)
-        trajectories = cls(
-            states=tuple(piece.states for piece in found.episodes),
-            inputs=tuple(piece.inputs for piece in found.episodes),
-            signals=Signals(*names, found.dt),
-            provenance=found.provenance,
-        )
-        warn_of_oddities(trajectories.states, trajectories.inputs, names)
-        return trajectories
+        pieces, step, provenance = repaired(episodes, names, dt, reading, notes)
+        states, inputs = tuple(piece.states for piece in pieces), tuple(piece.inputs for piece in pieces)
+        warn_of_oddities(states, inputs, names)
+        return cls(states, inputs, Signals(*names, step), provenance)
 
     @property
     def n_episodes(self) -> int:
