@@ -33,8 +33,8 @@ FIGURES = {
 }
 ROUNDING = 1 / np.finfo(float).eps  # condition numbers beyond this are rounding, and so are errors of such models
 MARK = "†"
+LEVELS = (10.0, 20.0, 30.0, 40.0)  # of noise, in the tables of sizes
 DIGITS = 6  # enough that rounding again to three digits changes nothing
-LEVELS = (10.0, 20.0, 40.0)  # of noise, shown in tables of errors
 
 
 def collect(folders):
@@ -100,6 +100,7 @@ def sizes(default, published):
             both(published["reduced_size"][middle][i], published["reduced_size_median"][middle][i]),
         )
         for i, snr in enumerate(default["snr_db"])
+        if snr in LEVELS
     ]
     return table(("SNR (dB)", *(f"ε = {t}" for t in thresholds), f"as published, ε = {middle}"), rows)
 
@@ -116,86 +117,35 @@ def change(summary, method):
     return [reduced / full for reduced, full in both_sizes]
 
 
-def one_step(summary):
-    at = [summary["snr_db"].index(level) for level in LEVELS]
-    rows = [
-        (
-            size,
-            name,
-            *tuple(
-                both(
-                    summary["one_step"][size][name]["test"][i],
-                    summary["one_step_median"][size][name]["test"][i],
-                    is_noisy_fit(summary, size, name, i),
-                )
-                for i in at
-            ),
-        )
-        for size, name in models(summary)
-    ]
-    return table(("dictionary", "method", *(f"{level:g} dB" for level in LEVELS)), rows)
-
-
-def horizons(summary):
-    at = summary["snr_db"].index(summary["horizon_snr_db"])
-    rows = [
-        (
-            size,
-            name,
-            *tuple(
-                both(mean, median, is_noisy_fit(summary, size, name, at))
-                for mean, median in zip(
-                    summary["long_term"][size][name], summary["long_term_median"][size][name], strict=True
-                )
-            ),
-        )
-        for size, name in models(summary)
-    ]
-    return table(("dictionary", "method", *(f"h = {h}" for h in summary["horizons"])), rows)
-
-
-def conditioning(summary):
-    at = summary["snr_db"].index(summary["horizon_snr_db"])
+def errors(summary):
+    """Return the table of one noise level: errors one step ahead, at two horizons, and condition numbers."""
+    at, steps = summary["snr_db"].index(summary["horizon_snr_db"]), (1, -1)
     rows = []
     for size, name in models(summary):
-        cells = [both(summary[key][size][name][at], summary[f"{key}_median"][size][name][at]) for key in KAPPAS]
-        rows.append((size, name, *(cell + (MARK if is_noise(summary, size, name, at) else "") for cell in cells)))
-    return table(("dictionary", "method", "κ(Aᵀ)", "κ(K̂)"), rows)
+        pairs = [[summary[key][size][name]["test"][at] for key in ("one_step", "one_step_median")]]
+        pairs += [[summary[key][size][name][h] for key in ("long_term", "long_term_median")] for h in steps]
+        cells = [both(*pair, noise=is_noisy_fit(summary, size, name, at)) for pair in pairs]
+        kappa = [summary[key][size][name][at] for key in ("condition_number", "condition_number_median")]
+        rows.append((size, name, *cells, both(*kappa, noise=is_noise(summary, size, name, at))))
+    heads = (f"{summary['horizons'][h]} steps" for h in steps)
+    return table(("dictionary", "method", "1 step", *heads, "κ(Aᵀ)"), rows)
 
 
-KAPPAS = ("condition_number", "coef_condition_number")
-
-
-def circuit_one_step(summary):
-    paper, rows = summary["paper"]["one_step"], []
+def circuit(summary):
+    """Return the paper's three tables in one, beside the paper's numbers."""
+    paper, rows, steps = summary["paper"], [], (0, 2, 4)
     for size, name in models(summary):
-        ours, theirs = summary["one_step"][size][name], paper[size].get(name, {})
+        ours, theirs = summary["one_step"][size][name], paper["one_step"][size].get(name, {})
+        ahead = summary["long_term"][size][name]
+        printed = paper["long_term"][size].get(name, [None] * len(ahead))
+        pairs = [(ours[part], theirs.get(part)) for part in ("train", "test")]
+        pairs += [(ahead[h], printed[h]) for h in steps]
         mark = MARK if is_noisy_fit(summary, size, name) else ""
-        cells = (cell for part in ("train", "test") for cell in (shown(ours[part]) + mark, shown(theirs.get(part))))
-        rows.append((size, name, *cells))
-    return table(("dictionary", "method", "train", "paper", "test", "paper"), rows)
-
-
-def circuit_horizons(summary):
-    paper, rows = summary["paper"]["long_term"], []
-    for size, name in models(summary):
-        ours = summary["long_term"][size][name]
-        theirs = paper[size].get(name, [None] * len(ours))
-        mark = MARK if is_noisy_fit(summary, size, name) else ""
-        cells = (cell for one, other in zip(ours, theirs, strict=True) for cell in (shown(one) + mark, shown(other)))
-        rows.append((size, name, *cells))
-    heads = [head for h in summary["horizons"] for head in (f"h = {h}", "paper")]
-    return table(("dictionary", "method", *heads), rows)
-
-
-def circuit_conditioning(summary):
-    paper = summary["paper"]["condition_number"]
-    rows = []
-    for size, name in models(summary):
-        mark = MARK if is_noise(summary, size, name) else ""
-        ours = [shown(summary[key][size][name]) + mark for key in KAPPAS]
-        rows.append((size, name, *ours, shown(paper[size].get(name))))
-    return table(("dictionary", "method", "κ(Aᵀ)", "κ(K̂)", "paper"), rows)
+        cells = [cell for mine, other in pairs for cell in (shown(mine) + mark, shown(other))]
+        kappa = shown(summary["coef_condition_number"][size][name]) + (MARK if is_noise(summary, size, name) else "")
+        rows.append((size, name, *cells, kappa, shown(paper["condition_number"][size].get(name))))
+    heads = ("train", "test", *(f"{summary['horizons'][h]} steps" for h in steps), "κ(K̂)")
+    return table(("dictionary", "method", *(cell for head in heads for cell in (head, "paper"))), rows)
 
 
 def readings(summary):
@@ -211,8 +161,7 @@ def page(numbers):
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
     environment.filters["shown"] = shown
-    makers = (sizes, unsettled, change, one_step, horizons, conditioning)
-    makers += (circuit_one_step, circuit_horizons, circuit_conditioning, readings)
+    makers = (sizes, unsettled, change, errors, circuit, readings)
     return environment.get_template(TEMPLATE).render(
         numbers=numbers,
         MARK=MARK,
