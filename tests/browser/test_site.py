@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["index", "derivation", "coming-from", "control", "reproduction", "gallery/angles", "reference/sift"]
+PAGES = ["index", "derivation", "coming-from", "control", "reproduction", "gallery", "reference/sift"]
 PAGES += ["notebooks/1_first_model", "app"]
 
 
