@@ -89,9 +89,13 @@ class PlainLinearCandidates(Candidates):
         return PathPoint(np.arange(phi.size), phi.names, np.nan, errors, runs, model, fit)
 
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[LinearModel, ...]:
-        """Fit to other data in the same ways."""
+        """Fit to other data in the same ways, output error from the coefficients that are known."""
         statistics = compress(data, self.dictionary, executor=self.task.executor)
-        return tuple(self._fitted(self.points[i].refit, statistics, (data,)) for i in chosen)
+        points = [(self.points[i].refit, self.points[i].model) for i in chosen]
+        starts = [model if isinstance(model, LinearModel) else None for _, model in points]
+        return tuple(
+            self._fitted(fit, statistics, (data,), start) for (fit, _), start in zip(points, starts, strict=True)
+        )
 
     def relearn(self, chosen: int) -> Outcome:
         """Fit to learning and validation data together in the same way."""
@@ -110,12 +114,16 @@ class PlainLinearCandidates(Candidates):
         )
 
     def _fitted(
-        self, fit: str, statistics: RegressionStatistics, parts: tuple[Trajectories | Stream, ...]
+        self,
+        fit: str,
+        statistics: RegressionStatistics,
+        parts: tuple[Trajectories | Stream, ...],
+        start: LinearModel | None = None,
     ) -> LinearModel:
         with one_blas_thread():
             if fit == ONE_STEP:
                 return _one_step(statistics, self.dictionary)
-            return output_error(self.task, parts, statistics, self.dictionary, self.form.optimiser)
+            return output_error(self.task, parts, statistics, self.dictionary, self.form.optimiser, start)
 
 
 def output_error(
@@ -124,14 +132,23 @@ def output_error(
     statistics: RegressionStatistics,
     phi: Dictionary,
     optimiser: LevenbergMarquardt,
+    start: LinearModel | None = None,
 ) -> LinearModel:
-    """Return the linear model whose simulated windows are nearest to the data, from least squares one step ahead."""
+    """Return the linear model whose simulated windows are nearest to the data.
+
+    The fit begins at another model of the same terms, or else at least squares one step ahead.
+    """
     every = (States() + Constant() + Inputs()).fit(task.learn) if phi.signals.inputs else phi
     length = _window_length(task, parts)
     sieve = SimulationSieve(length=length, rows=ROWS)
     learned = Learning.of(replace(task, dictionary=every), parts, sieve)
     free = np.ones(learned.problem.one_step.S.shape, dtype=bool)
-    coef = learned.problem.grown(free, optimiser).coef
+    if start is None:
+        coef = learned.problem.grown(free, optimiser).coef
+    else:
+        known = [start.step_terms.index(name) for name in every.regressors]
+        theta = start.step_coef[np.ix_(known, start.dictionary.outputs)][free]
+        coef = learned.problem.fitted(free, theta, optimiser).coef
     estimate = LeastSquares().identify(statistics)
     places = [every.regressors.index(name) for name in estimate.regressors]
     full = estimate.coef.copy()
