@@ -120,7 +120,7 @@ def _make(places: Iterable[Path], made: list[Path]) -> None:
 
 
 def _exchange(staging: Path, target: Path, shown: Path, overwrite: bool) -> None:
-    """Let the new files take the places of the old ones, or leave everything as it was."""
+    """Replace the old files by the new ones, or leave everything as it was."""
     names = sorted((file.name for file in (staging / _NEW).iterdir()), key=lambda name: (name != MARKER, name))
     refuse_taken([shown / name for name in names], overwrite)
     for name in names:
@@ -217,7 +217,7 @@ def _in_words(folder: Place) -> Iterator[None]:
 
 @contextmanager
 def held_signals() -> Iterator[None]:
-    """Let SIGINT, SIGTERM and SIGHUP wait until the block is done; then the first that came does what it always does.
+    """Delay SIGINT, SIGTERM and SIGHUP until the block is done; then the first that came does what it always does.
 
     Handlers belong to the main thread, and only there can they raise; in other threads there is nothing to hold.
     """

@@ -121,7 +121,7 @@ def options(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
 ) -> None:
-    """Take the options that belong to no command."""
+    """Options of the program itself, whatever the command."""
 
 
 def main() -> None:
@@ -146,7 +146,7 @@ def main() -> None:
 
 
 def _allow_any_letter() -> None:
-    """Let screens without some letters show a mark in their place."""
+    """Replace characters that the screen cannot show, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
@@ -154,7 +154,7 @@ def _allow_any_letter() -> None:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let a request to end run what removes temporary files; before and after, signals do what they did."""
+    """Remove temporary files when a signal ends the command; before and after, signals do what they did."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -162,7 +162,7 @@ def _columns(model: Model, levels: Sequence[float]) -> list[str]:
 
 
 def _flagged(parts: Sequence[_Values]) -> str:
-    """Say how many predictions lie outside the data; nothing if none does or it is not known."""
+    """Return a sentence on the predictions that lie outside the data; empty if there are none, or it is not known."""
     flags = [part.outside for part in parts if part.outside is not None]
     count, total = sum(int(one.sum()) for one in flags), sum(one.size for one in flags)
     if not count:

@@ -164,7 +164,7 @@ def recipe(settings: Settings, n_inputs: int) -> Block | str:
 
 
 def story(result: SieveResult, settings: Settings) -> str:
-    """Say what was learned from, chosen on and judged on."""
+    """Return a sentence on the data: what the model was learned from, chosen on and judged on."""
     counts = result.samples
     judged = f"on {', '.join(settings.test)}" if settings.test else f"on {counts['judged']} samples that were held out"
     return (

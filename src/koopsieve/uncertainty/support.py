@@ -92,7 +92,7 @@ class Support(Shown):
         return start[:, None] | since
 
     def exceeded_by(self, data: Trajectories) -> str:
-        """Say which measured signals of the data, delays embedded, often go beyond the region; nothing if none does."""
+        """Return which measured signals of the data, delays embedded, often leave the region; empty if none does."""
         columns = [*range(data.n_outputs), *range(data.n_states, data.n_states + data.n_inputs)]
         states, acting = np.concatenate([x[:-1] for x in data.states]), np.concatenate(data.inputs)
         seen, region = np.concatenate([states, acting], axis=1)[:, columns], self.region[:, columns]
