@@ -190,8 +190,8 @@ REFUSED = {
         "All state arrays must have the same number of samples. Got {{'y': 9, 'z': 8}} in {path}.",
     ),
     "inputs of another length": (
-        *("x.npz", lambda path: np.savez(path, y=np.ones(9), u=np.ones((5, 2))), {"inputs": "u"}),
-        "inputs must have one row fewer than states. Expected (8, 2), got (5, 2) in 'u' of {path}.",
+        *("x.npz", lambda path: np.savez(path, y=np.ones(9), u=np.ones((7, 2))), {"inputs": "u"}),
+        "inputs must have one row fewer than states. Expected (8, 2), got (7, 2) in 'u' of {path}.",
     ),
     "times of another length": (
         *("x.npz", lambda path: np.savez(path, y=np.ones(9), t=np.arange(5)), {"time": "t"}),
