@@ -17,6 +17,7 @@ from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LevenbergM
 from koopsieve.sieve.simulation.window_fit import ABREAST, Structure, WindowFit
 from koopsieve.sieve.simulation.windows import Windows
 
+_PRIOR_ROW = 1e-6  # relative to the norm of a column
 _WEAK_PRIOR = 1e-7  # singular value, relative to the largest, of a direction that the data and the prior share alike
 ALIKE = 1e-6  # relative difference of losses that rounding may cause in fits that have not settled to the last digit
 _SHARE_OF_GROWTH = (
@@ -149,10 +150,13 @@ class SimulationProblem:
     def linearised(self, columns: BoolArray, fitted: FittedSet) -> TriangularFactor:
         """Return the Gauss–Newton regression on all of `columns` at a set whose free coefficients are among them.
 
-        Errors are in units of those that the set leaves after each step, so the noise of the regression is one.
+        Errors are in units of those that the set leaves after each step, so the noise of the regression is one. A prior
+        row for each coefficient holds back directions that the data hardly see: rounding would decide about them.
         """
         unit = self._unit(self.squared_errors(fitted.free, fitted.theta))
-        return self._fit(columns, unit).factor(fitted.coef[columns])
+        factor = self._fit(columns, unit).factor(fitted.coef[columns])
+        prior = np.diag(_PRIOR_ROW * np.linalg.norm(factor.R, axis=0))
+        return replace(factor.absorb(prior, np.zeros_like(factor.S)), rows=factor.rows)
 
     def refitted(
         self,
