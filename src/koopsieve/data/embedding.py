@@ -117,6 +117,27 @@ class Embedding:
         states.flags.writeable = False
         return states, v[lost:]
 
+    def measured(self, states: FloatArray, acting: FloatArray, outputs: int) -> tuple[FloatArray, FloatArray, int]:
+        """Return what `embed` was given, as far back as both outputs and inputs are known, and how many rows that is.
+
+        Examples
+        --------
+        >>> y, u = np.arange(6.0)[:, None], 10 * np.arange(5.0)[:, None]
+        >>> back, inputs, before = Embedding(2, 1).measured(*Embedding(2, 1).embed(y, u), outputs=1)
+        >>> back.ravel().tolist(), inputs.ravel().tolist(), before
+        ([1.0, 2.0, 3.0, 4.0, 5.0], [10.0, 20.0, 30.0, 40.0], 1)
+        """
+        width = acting.shape[1]
+        before = min(self.state_delays, self.input_delays) if width else self.state_delays
+        past = range(before, 0, -1)
+        first = outputs * (1 + self.state_delays)
+        y = [states[:1, outputs * delay : outputs * (delay + 1)] for delay in past]
+        v = [states[:1, first + width * (delay - 1) : first + width * delay] for delay in past] if width else []
+        back, inputs = np.concatenate([*y, states[:, :outputs]]), np.concatenate([*v, acting])
+        if not width:
+            inputs = np.empty((len(back) - 1, 0))
+        return back[self.ahead :], inputs, before - self.ahead  # the input that acts before v[0] is not known
+
     def shift(self, states: FloatArray, outputs: FloatArray, acting: FloatArray) -> FloatArray:
         """Return the states one step later: the delay line moved on by the new outputs and the inputs that acted.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import FloatArray
+from koopsieve.evaluate import free_run
 from koopsieve.forms import Model
 from koopsieve.sifting.judge import EVERYTHING, LINEAR, SIFTED
 from koopsieve.sifting.result import SieveResult
@@ -106,12 +107,59 @@ def band_around(result: SieveResult, state: FloatArray, mean: FloatArray) -> tup
 
 
 def _predicted(model: Model, result: SieveResult, starts: Sequence[tuple[int, int]], steps: int) -> FloatArray:
-    """Return predictions (starts, steps, outputs) with the measured inputs."""
-    data = result.evaluation.data
-    states = np.array([data.states[episode][k] for episode, k in starts])
-    acting = np.array([data.inputs[episode][k : k + steps] for episode, k in starts])
+    """Return predictions (starts, steps, outputs) with the measured inputs; nan where a model cannot start."""
+    found = np.full((len(starts), steps, len(model.output_names)), np.nan)
+    lines = [delay_line(model, result, episode) for episode, _ in starts]
+    can = [i for i, (episode, k) in enumerate(starts) if 0 <= k - lines[i].first <= len(lines[i].acting) - steps]
+    if not can:
+        return found
+    rows = [starts[i][1] - lines[i].first for i in can]
+    states = np.array([lines[i].states[row] for i, row in zip(can, rows, strict=True)])
+    acting = np.array([lines[i].acting[row : row + steps] for i, row in zip(can, rows, strict=True)])
     run = model.steps(model.start(states), (acting[:, h] for h in range(steps)))
-    return np.stack([model.read(carried) for carried in run], axis=1)
+    found[can] = np.stack([model.read(carried) for carried in run], axis=1)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class DelayLine:
+    """An episode of the judged data with a model's own delays: the baseline may have others than the sifted model.
+
+    Parameters
+    ----------
+    states, acting : array
+        The states, and the input that acts from each on.
+    first : int
+        The row of the judged data that the first state belongs to; negative where it lies before them.
+    """
+
+    states: FloatArray
+    acting: FloatArray
+    first: int
+
+
+def delay_line(model: Model, result: SieveResult, episode: int) -> DelayLine:
+    """Return an episode of the judged data with the delays of a model."""
+    data = result.evaluation.data
+    x, u, wanted = data.states[episode], data.inputs[episode], model.signals.embedding
+    if wanted == data.embedding:
+        return DelayLine(x, u, 0)
+    outputs, inputs, before = data.embedding.measured(x, u, data.n_outputs)
+    if len(outputs) < wanted.lost + wanted.ahead + 2:
+        return DelayLine(np.empty((0, 0)), np.empty((0, 0)), len(x))
+    return DelayLine(*wanted.embed(outputs, inputs), wanted.lost - before)
+
+
+def run_along(model: Model, result: SieveResult, episode: int, rows: int) -> FloatArray:
+    """Return a free run along the first rows of an episode; it begins with a measured row, nan where it cannot."""
+    line, run = delay_line(model, result, episode), np.full((rows, len(model.output_names)), np.nan)
+    lead = max(0, line.first)
+    begin = lead - line.first
+    if begin >= len(line.states) or lead >= rows:
+        return run
+    ahead = free_run(model, line.states[begin], line.acting[begin : begin + rows - 1 - lead])
+    run[lead : lead + 1 + len(ahead)] = np.vstack([line.states[begin : begin + 1, : run.shape[1]], ahead])
+    return run
 
 
 def _reference(result: SieveResult, episode: int) -> FloatArray:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.evaluate import free_run
-from koopsieve.plots.examples import examples, shown_models
+from koopsieve.plots.examples import examples, run_along, shown_models
 from koopsieve.plots.figure import LEFT, MODELS, as_text, legend, new_axes
 from koopsieve.sifting.judge import SIFTED
 from koopsieve.sifting.result import Sifted, result_of
@@ -32,7 +31,7 @@ def draw_model(
     """Draw the outputs of a model in its own style; beyond the limits the line is cut, and a cross marks the place."""
     style: dict[str, Any] = {key: MODELS[name][key] for key in ("color", "linestyle", "linewidth")}
     low, high = limits
-    inside = (values >= low) & (values <= high)
+    inside = np.isnan(values) | (values >= low) & (values <= high)  # nan: there is no prediction
     last = len(values) if inside.all() else int(np.argmin(inside))
     ax.plot(time[:last], values[:last], label=label, zorder=4 if name == SIFTED else 2, **style)
     if last < len(values):
@@ -128,7 +127,7 @@ def plot_simulation(
         raise KoopsieveError(f"There is no episode {episode}. Expected a number from 0 to {len(data.states) - 1}.")
     ax = new_axes(9.0, 3.4) if axes is None else axes
     column = position("output", output or names[0], names)
-    x, u = data.states[episode], data.inputs[episode]
+    x = data.states[episode]
     rows = len(x) if seconds is None else min(len(x), 1 + round(seconds / data.dt))
     truth = None if result.evaluation.truth is None else result.evaluation.truth.states[episode]
     measured = (x if truth is None else truth)[:rows, column]
@@ -136,7 +135,7 @@ def plot_simulation(
     ax.plot(time, measured, color="0.72", linewidth=4.0, label="measured" if truth is None else "true")
     terms = {one.name: one.terms for one in contenders(result)}
     for name, model in shown_models(result).items():
-        run = np.concatenate([x[:1, column], free_run(model, x[0], u[: rows - 1])[:, column]])
+        run = run_along(model, result, episode, rows)[:, column]
         draw_model(ax, time, run, limits, name, f"{name} ({terms[name]})")
     ax.set(
         xlim=(0, time[-1]), ylim=limits, xlabel="time / s", ylabel=as_text(result.model.signals.label(names[column]))

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import FloatArray
-from koopsieve.data import Trajectories
-from koopsieve.evaluate import free_run
 from koopsieve.forms import Model
-from koopsieve.plots.examples import band_around, shown_models
+from koopsieve.plots.examples import band_around, run_along, shown_models
 from koopsieve.sifting.judge import SIFTED
 from koopsieve.sifting.result import SieveResult
 
@@ -82,19 +80,13 @@ def record(result: SieveResult) -> dict[str, Any]:
 
 def _runs(result: SieveResult, models: Mapping[str, Model], part: ShownPart) -> dict[str, Any]:
     """Return the free runs along a part, and the band around the sifted model's as far ahead as it has one."""
-    data, outputs = result.evaluation.data, len(result.model.output_names)
-    runs = {name: _run(model, data, part, outputs) for name, model in models.items()}
+    data = result.evaluation.data
+    runs = {name: run_along(model, result, part.episode, part.rows) for name, model in models.items()}
     band = band_around(result, data.states[part.episode][0], runs[SIFTED])
     return {
         "runs": {name: _columns(run) for name, run in runs.items()},
         "band": None if band is None else [_columns(limit) for limit in band],
     }
-
-
-def _run(model: Model, data: Trajectories, part: ShownPart, outputs: int) -> FloatArray:
-    """Return a free run from the first row of a part on, that row as measured."""
-    x, u = data.states[part.episode], data.inputs[part.episode]
-    return np.vstack([x[:1, :outputs], free_run(model, x[0], u[: part.rows - 1])])
 
 
 def spectra(result: SieveResult) -> dict[str, dict[str, list[float]]]:
