@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from koopsieve._types import FloatArray
-from koopsieve.evaluate.horizon_errors import clipped_errors
+from koopsieve.evaluate.horizon_errors import WindowErrors, clipped_errors
 from koopsieve.forms.path import PathPoint
 
 EQUAL = 1e-6  # scores closer than this are equal
@@ -135,6 +135,21 @@ def scores(evidence: Evidence) -> FloatArray:
     """Return the logarithm of every candidate's mean error, averaged, and the price of leaving the range (D56)."""
     score: FloatArray = np.stack([np.log(one.mean(axis=1)) for one in evidence.tests], axis=1) @ evidence.shares
     return score + np.where(evidence.in_range, 0.0, PRICE_OF_RANGE) + np.where(evidence.bounded, 0.0, UNBOUNDED)
+
+
+def seems_unstable(next_step: Sequence[float], taken: WindowErrors) -> bool:
+    """Tell whether linear models with a pole outside the unit circle betray an unstable plant, logged under feedback.
+
+    Then long runs favour a false, stable model, and the next sample is predicted far better by those.
+
+    Parameters
+    ----------
+    next_step : sequence of float
+        Errors one step ahead of the linear models with such a pole.
+    taken : WindowErrors
+        Of the model that would be taken.
+    """
+    return bool(next_step) and taken.horizons[0] == 1 and min(next_step) * FAR_BETTER < taken.error[0]
 
 
 def informative(errors: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.forms import Form, PlainLinearForm
-from koopsieve.sifting.choose import FAR_BETTER, Complexity, Evidence, choose, horizon_weights, scores
+from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores, seems_unstable
 from koopsieve.sifting.families import Family, families
 from koopsieve.sifting.parts import Parts, deepest_of
 from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary
@@ -104,7 +104,8 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     fast = PreliminarySearch.on_sample(parts, deepest, settings.seed)
     plain = [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
     line = plain[_simplest(plain)].embedding
-    unstable = _seems_unstable(plain)
+    away = [float(one.errors.error[0]) for one in plain if one.unstable]
+    unstable = seems_unstable(away, plain[_simplest(plain)].errors)
     if unstable:
         # Under feedback an input follows from the output that was sampled with it.
         grid = tuple(one for one in grid if not one.ahead) or grid
@@ -153,13 +154,6 @@ def _tried(
             too_large.add(offered)
         else:
             yield _Tried((embedding, offered), summary)
-
-
-def _seems_unstable(plain: Sequence[SearchSummary]) -> bool:
-    """Tell whether plain linear models with a pole outside the circle predict the next sample far better."""
-    taken = plain[_simplest(plain)].errors
-    away = [one.errors.error[0] for one in plain if one.unstable]
-    return bool(away) and taken.horizons[0] == 1 and min(away) * FAR_BETTER < taken.error[0]
 
 
 def _best_of_each(tried: Sequence[_Tried], short: bool) -> list[_Tried]:

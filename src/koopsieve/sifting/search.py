@@ -20,7 +20,7 @@ from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution.progress import part
 from koopsieve.forms import FORMS, Candidates, Form, Model, Outcome, PlainLinearForm, Task
 from koopsieve.forms.path import SievePath
-from koopsieve.sifting.choose import FAR_BETTER, Evidence, choose, chosen_point, horizon_weights, scores
+from koopsieve.sifting.choose import Evidence, choose, chosen_point, horizon_weights, scores, seems_unstable
 from koopsieve.sifting.folds import best_score, bounded, judged_again
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.parts import Parts
@@ -120,18 +120,14 @@ class SearchResults:
 
     @cached_property
     def unstable(self) -> bool:
-        """Whether the plant seems to be unstable, logged under feedback.
-
-        Then long runs favour a false, stable model. The error of one step betrays it: a plain linear model with a pole
-        well outside the unit circle predicts the next sample far better.
-        """
+        """Whether the plant seems to be unstable: see `seems_unstable`."""
         taken = simplest(self.every).path
         points = [point for one in self.every if one.plain for point in one.found.points]
         fits = [(point.model, float(point.errors.error[0])) for point in points]
         if not fits and taken.horizons[0] == 1:
             fits = [fit for one in self.every if (fit := one.plain_fit()) is not None]
         first = [error for model, error in fits if model.spectral_radius > CLEARLY_UNSTABLE]
-        return bool(first) and taken.horizons[0] == 1 and min(first) * FAR_BETTER < taken.choice.errors.error[0]
+        return seems_unstable(first, taken.choice.errors)
 
     @property
     def linear(self) -> SearchResult | None:
