@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import sys
-import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,13 +19,14 @@ from typing import Any
 import numpy as np
 
 from koopsieve._archive import read_arrays
-from koopsieve._types import FloatArray, KoopsieveError, KoopsieveWarning, real_array
+from koopsieve._types import FloatArray, KoopsieveError, real_array, warn_user
 from koopsieve.data import Trajectories
 from koopsieve.systems import wiener_hammerstein
 from koopsieve.systems.wiener_hammerstein_circuit import SAMPLE_RATE
 
 FILE = "wiener_hammerstein_process_noise.npz"
 MAX_RATIO = 200  # bytes unpacked per byte on disk
+MAX_SAMPLES = 16384  # of a record: the full set also holds some of a million samples, which the method does not need
 VARIABLE = "KOOPSIEVE_DATA"
 WHERE = (
     "The records are the benchmark of Schoukens and Noël, DOI 10.4121/12952124. Put them as arrays u_est, y_est, "
@@ -84,10 +84,8 @@ def load_records(
         reason = "No folder was named and the package nonlinear-benchmarks is not installed."
     except Exception as error:  # the package raises whatever its download met
         reason = f"The package nonlinear-benchmarks could not provide them ({error})."
-    warnings.warn(
-        f"The measured Wiener-Hammerstein records were not found, so a simulated circuit is used. {reason} {WHERE}",
-        KoopsieveWarning,
-        stacklevel=2,
+    warn_user(
+        f"The measured Wiener-Hammerstein records were not found, so a simulated circuit is used. {reason} {WHERE}"
     )
     return _simulate(simulated, seed)
 
@@ -139,10 +137,7 @@ def _from_package(data: Mapping[str, Any]) -> Records:
 
     with contextlib.redirect_stdout(sys.stderr):  # the package prints
         train, test = WienerHammerstein_Process_Noise(train_test_split=True)
-    longest = (
-        16384  # the full set also holds records of a million samples; the method needs no more than the short ones
-    )
-    chosen = [record for record in train if len(record.y) <= longest][:10]
+    chosen = [record for record in train if len(record.y) <= MAX_SAMPLES][:10]
     if not chosen or not test:
         raise KoopsieveError("Its files hold no training or no test records of the expected length.")
     row = data["test_record"]

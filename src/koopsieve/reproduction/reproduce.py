@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from koopsieve import __version__
 from koopsieve._exchange import MARKER, whole_folder
 from koopsieve._json import write_json
-from koopsieve._types import KoopsieveError, KoopsieveWarning
+from koopsieve._types import KoopsieveError, warn_user
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.reproduction.monte_carlo import SETTINGS, RunTask, run_tasks
 from koopsieve.reproduction.records import load_records
@@ -181,9 +180,7 @@ def _draw(draw: Callable[[], None]) -> None:
     try:
         draw()
     except ImportError as error:
-        warnings.warn(
+        warn_user(
             f"Figures were not drawn ({error}). Install them with: pip install 'koopsieve[plots]', and give the same "
-            "command again with --overwrite; nothing is computed twice.",
-            KoopsieveWarning,
-            stacklevel=2,
+            "command again with --overwrite; nothing is computed twice."
         )
