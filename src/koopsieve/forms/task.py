@@ -53,7 +53,8 @@ class Task:
     until : float
         When that time is up, in seconds of `time.perf_counter`; no further round of such a fit begins then.
     to_beat : float
-        Error of the median free run of the best model in other forms. A form that falls far short of it may stop early.
+        Error of the median free run of the best model in other forms; inf where the form was asked for. A form whose
+        short fits do not beat it may stop early.
     """
 
     learn: Trajectories | Stream

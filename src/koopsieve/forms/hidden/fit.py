@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from koopsieve._types import BoolArray, FloatArray
-from koopsieve.forms.hidden.problem import HiddenProblem
+from koopsieve.forms.hidden.problem import HiddenProblem, in_state_units, state_deviations
 from koopsieve.sieve.simulation.levenberg_marquardt import Curve, FitStatus, LevenbergMarquardt, NormalEquations, State
 
 SHRINKAGE = 10.0  # see `FreeCoefficients`
@@ -35,8 +35,8 @@ class FreeCoefficients:
     rows : int, optional
         Of the Gauss–Newton regression, about; left out, all.
     shrinkage : float
-        What a squared coefficient of a product adds to the logarithm of the loss (D92); for linear terms the squared
-        change since `coef`.
+        What a squared coefficient of a product adds to the logarithm of the loss, states at unit variance as they are
+        at `coef` (D92). Linear terms are free: the dynamics must move.
     """
 
     problem: HiddenProblem
@@ -46,9 +46,14 @@ class FreeCoefficients:
     shrinkage: float = 0.0
 
     @cached_property
-    def preferred(self) -> FloatArray:
-        """What coefficients are drawn to: products to zero, linear terms to where they were."""
-        return np.where(self.problem.structure.terms.degrees > 1, 0.0, self.coef)[self.free]
+    def shrunk(self) -> FloatArray:
+        """What the square of every free coefficient adds, shape (P,): nothing where the term is linear."""
+        if not self.shrinkage:
+            return np.zeros(int(self.free.sum()))
+        unit = in_state_units(self.problem, state_deviations(self.problem, self.coef))
+        products = self.problem.structure.terms.degrees > 1
+        found: FloatArray = (self.shrinkage * np.where(products, unit, 0.0) ** 2)[self.free]
+        return found
 
     def placed(self, theta: FloatArray) -> FloatArray:
         """Return all coefficients."""
@@ -62,7 +67,7 @@ class FreeCoefficients:
         So units of outputs do not matter.
         """
         logs = np.log(np.maximum(self.problem.squared_errors(self.placed(theta)), 1e-300))
-        return float(np.exp(np.mean(logs) + self.shrinkage * np.sum((theta - self.preferred) ** 2)))
+        return float(np.exp(np.mean(logs) + self.shrunk @ theta**2))
 
     def normal(self, theta: FloatArray) -> NormalEquations:
         """Return the products of the Jacobian at θ, errors in units of those left there; the score is exact."""
@@ -71,8 +76,7 @@ class FreeCoefficients:
         products, counted = problem.products(coef, self.free, self.rows)
         _, slope = problem.gradient(coef)
         return NormalEquations(
-            products / counted + self.shrinkage * np.eye(len(theta)),
-            -0.5 * slope[self.free] - self.shrinkage * (theta - self.preferred),
+            products / counted + np.diag(self.shrunk), -0.5 * slope[self.free] - self.shrunk * theta
         )
 
 
@@ -98,9 +102,8 @@ class QuasiNewton:
             loss, slope = problem.gradient(free.placed(theta))
             if not (np.isfinite(loss) and np.isfinite(slope).all()):
                 return _OVERFLOW, np.zeros_like(z)
-            off = theta - free.preferred
-            value, gradient = np.log(loss) + free.shrinkage * off @ off, slope[free.free] / loss
-            return float(value), towards.T @ (gradient + 2 * free.shrinkage * off)
+            gradient = slope[free.free] / loss + 2 * free.shrunk * theta
+            return float(np.log(loss) + free.shrunk @ theta**2), towards.T @ gradient
 
         _, steepest = objective(np.zeros_like(begun))
         length, slope = curve.length(end - begun, state.damping), float(np.linalg.norm(steepest))

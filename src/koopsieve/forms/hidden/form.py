@@ -32,7 +32,8 @@ from koopsieve.identify import Identifier, SpikeSlab
 
 MAX_ROWS = 200_000  # samples that are learned from at most
 ROWS_PER_COEFFICIENT = 10  # of a model that is judged
-MUCH_WORSE = 3.0  # times the error
+MUCH_WORSE = 3.0  # times the error of the next step: then free runs hold more than noise of the measurement
+CLEARLY_BETTER = 1.25  # times less squared error in free runs than other forms have, for a whole search to pay
 REFIT = "simulated windows"
 _ROUNDING = 1e-9  # relative to the largest coefficient of a row
 
@@ -52,18 +53,20 @@ class HiddenForm(Form):
     sifts: ClassVar[type[GrownProblem]] = GrownProblem
     linear_in_delays: ClassVar[bool] = True
     recipe: ClassVar[Block | None] = States() + Constant()
-    rows_needed: ClassVar[float] = np.inf
+    rows_needed: ClassVar[float] = 5_000
 
     sieve: HiddenSieve = field(default_factory=HiddenSieve)
     explain: Identifier = field(default_factory=SpikeSlab)
 
     def promising(self, rivals: Sequence[PathPoint]) -> bool:
-        """Tell whether free runs of the best model so far are much worse than its next step.
+        """Tell whether free runs of the best model so far are much worse than the best prediction of the next step.
 
         Where they are not, what is left is noise of the measurement, and no state is missing.
         """
-        best = min(rivals, key=lambda point: float(np.median(point.runs)))
-        return float(np.median(best.runs)) > MUCH_WORSE**2 * float(best.errors.error[0])
+        if rivals[0].errors.horizons[0] > 1:
+            return True
+        run = min(float(np.median(point.runs)) for point in rivals)
+        return run > MUCH_WORSE**2 * min(float(point.errors.error[0]) for point in rivals)
 
     def candidates(self, task: Task) -> HiddenCandidates:
         """Find the number of states, grow the products, sift them, and judge every size."""
@@ -88,7 +91,7 @@ class HiddenForm(Form):
         problem = start.problem
         coef = with_linear(problem.structure.terms, without_rounding(start.space.rows))
         linear = HiddenPoint(coef != 0, HiddenFit(coef, problem.loss(coef), (), settled=True))
-        if not start.has_products or _short_of(task.to_beat, learned, start, task):
+        if not start.has_products or not _beats(task.to_beat, learned, start, task):
             return [linear]
         start = sieve.longer(start, task.until)
         points = sieve.path(GrownProblem(problem, start.fit), task.path_length, task.progress, task.until)
@@ -96,12 +99,15 @@ class HiddenForm(Form):
         return [linear, *(one for one in points if one.size <= most)]
 
 
-def _short_of(to_beat: float, learned: HiddenLearning, start: HiddenStart, task: Task) -> bool:
-    """Tell whether the short fit is so far behind models of other forms that a longer one will not pay."""
-    if not np.isfinite(to_beat):
-        return False
+def _beats(others: float, learned: HiddenLearning, start: HiddenStart, task: Task) -> bool:
+    """Tell whether the short fit simulates better than models of other forms; an error of one or more is no rival.
+
+    Where it does not, polynomials of hidden states are the wrong terms, or there is nothing left to find.
+    """
+    if not np.isfinite(others):
+        return True
     model = learned.model(learned.solution(start.problem, start.fit.coef, plain_encoder(start.space)))
-    return float(np.median(simulation_errors(model, task.windows))) > MUCH_WORSE**2 * to_beat
+    return CLEARLY_BETTER * float(np.median(simulation_errors(model, task.windows))) < min(others, 1.0)
 
 
 def without_rounding(rows: FloatArray) -> FloatArray:

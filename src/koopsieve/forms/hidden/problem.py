@@ -138,14 +138,26 @@ def rescaled(problem: HiddenProblem, coef: FloatArray) -> tuple[HiddenProblem, F
 
     The model is the same: a diagonal change of basis moves no coefficient to another term.
     """
-    n, terms = problem.structure.states, problem.structure.terms
+    unit = state_deviations(problem, coef)
+    structure = replace(problem.structure, limits=problem.structure.limits / unit)
+    scaled = coef * in_state_units(problem, unit)
+    return replace(problem, structure=structure, starts=problem.starts / unit), scaled, unit
+
+
+def state_deviations(problem: HiddenProblem, coef: FloatArray) -> FloatArray:
+    """Return the standard deviation of every simulated state after the burn-in; one where it does not change."""
+    n = problem.structure.states
     states = problem.structure.run(coef, problem.starts, problem.inputs)[:, problem.aim.burn :, :n]
     deviation = np.std(np.clip(states, *problem.structure.limits), axis=(0, 1))
-    unit = np.where(deviation > 0, deviation, 1.0)
-    scaled = coef * np.prod(unit ** terms.powers[:, :n], axis=1)
-    scaled[:n] /= unit[:, None]
-    structure = replace(problem.structure, limits=problem.structure.limits / unit)
-    return replace(problem, structure=structure, starts=problem.starts / unit), scaled, unit
+    return np.where(deviation > 0, deviation, 1.0)
+
+
+def in_state_units(problem: HiddenProblem, unit: FloatArray) -> FloatArray:
+    """Return what coefficients are multiplied by, shape (n + outputs, m), if states are measured in these units."""
+    n, outputs = problem.structure.states, problem.structure.outputs
+    products = np.prod(unit ** problem.structure.terms.powers[:, :n], axis=1)
+    found: FloatArray = products / np.concatenate([unit, np.ones(outputs)])[:, None]
+    return found
 
 
 def without_unused_states(problem: HiddenProblem, coef: FloatArray) -> tuple[HiddenProblem, FloatArray, IndexArray]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from koopsieve.data import Embedding
-from koopsieve.forms.hidden.fit import QuasiNewton, fitted
+from koopsieve.forms.hidden.fit import FreeCoefficients, QuasiNewton, fitted
 from koopsieve.forms.hidden.growth import Growth
-from koopsieve.forms.hidden.problem import boxed, problem_of, rescaled, with_linear
+from koopsieve.forms.hidden.problem import boxed, in_state_units, problem_of, rescaled, with_linear
 from koopsieve.forms.hidden.sieve import HiddenPoint, HiddenSieve, seen
 from koopsieve.forms.hidden.start import Subspace
 from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
@@ -163,3 +163,22 @@ def test_states_are_held_where_simulations_come(grown):
     assert held.loss(fit.coef) == pytest.approx(problem.loss(fit.coef), rel=0.5)
     astray = held.structure.run(fit.coef, problem.starts + np.array([0.0, 1e3]), problem.inputs)
     assert np.isfinite(astray[:, 1:]).all()
+
+
+def test_shrinkage_is_of_products_and_does_not_depend_on_the_units_of_the_states(grown):
+    problem, fit = grown
+    unit = np.array([3.0, 0.2])
+    units = in_state_units(problem, unit)
+    other = replace(
+        problem,
+        structure=replace(problem.structure, limits=problem.structure.limits / unit),
+        starts=problem.starts / unit,
+    )
+    free = np.ones(fit.coef.shape, dtype=bool)
+    losses = []
+    for one, coef, theta in ((problem, fit.coef, 1.1 * fit.coef), (other, units * fit.coef, 1.1 * units * fit.coef)):
+        moving = FreeCoefficients(one, coef, free, shrinkage=10.0)
+        losses.append(moving.loss(theta.ravel()))
+        assert not moving.shrunk.reshape(coef.shape)[:, one.structure.terms.degrees < 2].any()
+        assert losses[-1] > replace(moving, shrinkage=0.0).loss(theta.ravel())
+    assert losses[1] == pytest.approx(losses[0], rel=1e-9)

@@ -8,24 +8,26 @@ import pytest
 from koopsieve import HiddenModel, HiddenSieve, KoopsieveError, Model, States, Trajectories, sift
 from koopsieve.control import KalmanFilter, noise_of
 from koopsieve.data import Embedding
+from koopsieve.forms.hidden.form import HiddenForm
 from koopsieve.forms.hidden.growth import Growth
 from koopsieve.io.run import summarise
 from koopsieve.report import write_report
+from koopsieve.sifting.settings import SiftSettings
 
 SHORT = replace(Growth(), higher=replace(Growth().higher, iterations=3))
 QUICK = HiddenSieve(states=2, length=80, windows=30, burn=10, growth=SHORT)
 DELAYS = Embedding(12, 12)
 
 
-def wiener(samples, seed=0, units=(1.0, 1.0), names=("y", "u"), noise=1e-3):
+def wiener(samples, seed=0, units=(1.0, 1.0), names=("y", "u"), noise=1e-3, poles=(0.6, 0.7)):
     """A filter, a bend, and a filter behind it: what is between is not measured."""
     rng = np.random.default_rng(seed)
     u = np.convolve(rng.normal(size=samples + 2), np.ones(3) / np.sqrt(3), "valid")
     y, s, f = np.zeros(samples), 0.0, 0.0
     for k in range(samples):
         y[k] = f
-        f = 0.7 * f + 0.3 * (s + 0.4 * s**2 - 0.1 * s**3)
-        s = 0.6 * s + 0.4 * u[k]
+        f = poles[1] * f + (1 - poles[1]) * (s + 0.4 * s**2 - 0.1 * s**3)
+        s = poles[0] * s + (1 - poles[0]) * u[k]
     y += noise * rng.normal(size=samples)
     return Trajectories.from_arrays(
         units[0] * y[:, None], units[1] * u[:, None], dt=0.1, state_names=names[:1], input_names=names[1:]
@@ -204,3 +206,23 @@ def test_the_order_of_outputs_does_not_matter():
     np.testing.assert_array_equal(turned.path.sizes, straight.path.sizes)
     for name in ("a", "b"):
         np.testing.assert_allclose(np.log(turned.errors.nmse[name]), np.log(straight.errors.nmse[name]), atol=0.3)
+
+
+@pytest.mark.parametrize(("noise", "searched"), [(1e-4, True), (0.3, False)])
+def test_by_default_it_is_searched_where_free_runs_are_far_worse_than_the_next_step(monkeypatch, noise, searched):
+    monkeypatch.setattr(HiddenForm, "rows_needed", 0)
+    data = wiener(1000, noise=noise, poles=(0.9, 0.85))
+    found = sift(data, sieve=QUICK, delays=Embedding(2, 2), horizons=[1, 10], path_length=4)
+    assert ("hidden" in found.paths) == searched
+
+
+def test_by_default_short_records_do_not_have_it():
+    names = [form.name for form in SiftSettings().forms_for(inputs=True, rows=4000)]
+    assert "hidden" not in names
+    assert "hidden" in [form.name for form in SiftSettings().forms_for(inputs=True, rows=6000)]
+
+
+def test_a_search_ends_early_where_short_fits_do_not_beat_other_forms(monkeypatch):
+    candidates = HiddenForm.candidates
+    monkeypatch.setattr(HiddenForm, "candidates", lambda self, task: candidates(self, replace(task, to_beat=1e-9)))
+    assert len(sifted(wiener(600)).path.points) == 1
