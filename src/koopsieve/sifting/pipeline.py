@@ -74,8 +74,9 @@ def sift(
         The candidates. A recipe is fitted to the learning part. "auto" tries polynomials, kernels and kinks, of the
         state and of the inputs too, and takes what predicts best on the validation windows.
     form : {"auto", "linear", "bilinear", "reprojected", "hidden"}
-        How the model predicts. "auto" tries the first three and takes the simplest that is as good as the best on the
-        validation windows. "hidden" has terms of its own, and takes no dictionary.
+        How the model predicts. "auto" tries them, the last one only on long records where it may pay, and takes the
+        simplest that is as good as the best on the validation windows. "hidden" has terms of its own, and takes no
+        dictionary.
     delays : Embedding, sequence of Embedding, or "auto", optional
         Past samples to add to the state, and the timing of the inputs. Of several the best are found; "auto" finds them
         among many. Left out, the state is as in `data`; but where the dictionary is "auto" and the data hold no delays,

@@ -75,9 +75,7 @@ class FreeCoefficients:
         problem = self.problem.in_units_left(coef)
         products, counted = problem.products(coef, self.free, self.rows)
         _, slope = problem.gradient(coef)
-        return NormalEquations(
-            products / counted + np.diag(self.shrunk), -0.5 * slope[self.free] - self.shrunk * theta
-        )
+        return NormalEquations(products / counted + np.diag(self.shrunk), -0.5 * slope[self.free] - self.shrunk * theta)
 
 
 @dataclass(frozen=True)
