@@ -19,6 +19,7 @@ from koopsieve.sieve.simulation.levenberg_marquardt import Curve, FitStatus, Lev
 
 SHRINKAGE = 10.0  # see `FreeCoefficients`
 _CORRECTIONS = 50  # pairs that L-BFGS remembers
+_MOST_DRIFT = 10.0  # of a state's deviation from one that shrinkage follows: a state may come to rest
 _OVERFLOW = 1e3  # logarithm of the loss where a simulation is not finite
 
 
@@ -50,7 +51,8 @@ class FreeCoefficients:
         """What the square of every free coefficient adds, shape (P,): nothing where the term is linear."""
         if not self.shrinkage:
             return np.zeros(int(self.free.sum()))
-        unit = in_state_units(self.problem, state_deviations(self.problem, self.coef))
+        deviations = np.clip(state_deviations(self.problem, self.coef), 1 / _MOST_DRIFT, _MOST_DRIFT)
+        unit = in_state_units(self.problem, deviations)
         products = self.problem.structure.terms.degrees > 1
         found: FloatArray = (self.shrinkage * np.where(products, unit, 0.0) ** 2)[self.free]
         return found
@@ -67,7 +69,8 @@ class FreeCoefficients:
         So units of outputs do not matter.
         """
         logs = np.log(np.maximum(self.problem.squared_errors(self.placed(theta)), 1e-300))
-        return float(np.exp(np.mean(logs) + self.shrunk @ theta**2))
+        with np.errstate(over="ignore"):  # of a trial step that goes too far
+            return float(np.exp(np.mean(logs) + self.shrunk @ theta**2))
 
     def normal(self, theta: FloatArray) -> NormalEquations:
         """Return the products of the Jacobian at θ, errors in units of those left there; the score is exact."""

@@ -38,7 +38,7 @@ MAX_COEFFICIENTS = 1000  # of the model with all terms
 ROWS_PER_COEFFICIENT = 4  # of the model with all terms
 AS_GOOD = 1.05  # times the least error: fewer states are as good
 PATIENCE = 2  # numbers of states without a gain after which no more are tried
-SHORT_ROUNDS = 2  # of the fits that decide
+SHORT_ROUNDS = 4  # of the fits that decide, at most; two do not tell five states from six
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,8 @@ def find_start(
     """
     known = len(learned.subspace.directions[0])
     tried = range(1, min(MAX_STATES, known) + 1) if states is None else [min(states, known)]
-    short = replace(growth, higher=replace(growth.higher, iterations=SHORT_ROUNDS))
+    rounds = min(SHORT_ROUNDS, max(growth.higher.iterations - 1, 1))  # some are left for the full shrinkage
+    short = replace(growth, higher=replace(growth.higher, iterations=rounds))
     found: list[HiddenStart] = []
     best = 0
     for place, n in enumerate(tried):

@@ -126,7 +126,7 @@ class HiddenSieve:
         if not start.has_products:
             return start
         free, higher = np.ones(start.fit.coef.shape, dtype=bool), self.growth.higher
-        later = replace(higher, iterations=max(higher.iterations - SHORT_ROUNDS, 0), damping=1e-3)
+        later = replace(higher, iterations=max(higher.iterations - SHORT_ROUNDS, 1), damping=1e-3)
         return replace(
             start, fit=fitted(later, boxed(start.problem, start.fit.coef), start.fit.coef, free, self.rows, until)
         )
