@@ -105,7 +105,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (sift, serve_app, predict, simulate, inspect, compare, export, demo, example, reproduce):
-    app.command("app" if command is serve_app else None)(command)
+    paragraphs = [" ".join(one.split()) for one in (command.__doc__ or "").split("\n\n")]  # as wide as the screen is
+    app.command("app" if command is serve_app else None, help="\n\n".join(paragraphs))(command)
 
 
 def _version(asked: bool) -> None:

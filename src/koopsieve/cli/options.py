@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
+from rich.markup import escape
 
 from koopsieve._display import csv_text
 from koopsieve._types import KoopsieveError
@@ -130,7 +131,7 @@ def _parameter(entry: Field[Any]) -> inspect.Parameter:
         flags = about["flags"] or (f"--{entry.name.replace('_', '-')}",)
         found = typer.Option(
             *flags,
-            help=f"{about['help']}{_default(entry.default)}",
+            help=escape(f"{about['help']}{_default(entry.default)}"),  # y[k+1] is no markup
             rich_help_panel=about["panel"],
             show_default=False,
             metavar=_METAVARS[about["kind"]],
