@@ -25,6 +25,7 @@ STEP_LENGTHS = np.array([1.0, 0.5, 0.25, 0.1, 0.03])  # of the way from a plan t
 PROBE_DISTANCES = np.array([-0.3, -0.1, -0.02, 0.02, 0.1, 0.3])  # of constant plans, in ranges of the input
 MAX_DISAGREEMENT = 0.1  # between a programme's cost and the model's, as a share, up to which it is not simulated
 SETTLED_CHANGE = 3e-3  # a share of the cost; less is no progress
+CLEAR_PROGRESS = 2.0  # times the disagreement: a cost that falls by more has fallen, and needs no simulation yet
 MIN_FIRST_ITERATIONS = 10  # at the first step, which has no plan to start from
 ROUNDING = 1e-12  # of the cost of all outputs at zero: less is rounding
 
@@ -57,13 +58,26 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """Inputs (H, l), what the model carries under them (H + 1, size) where it is known, outputs (H, n), and costs."""
+    """A plan and what becomes of it.
+
+    Parameters
+    ----------
+    inputs : array, shape (H, l)
+    path : array, shape (H + 1, size), optional
+        What the model carries; none in the linear form.
+    outputs : array, shape (H, n)
+    cost : float
+    cost_of_steps : array, shape (H,)
+    checked : bool
+        Whether the model itself was asked for the cost, and not only slopes around another path.
+    """
 
     inputs: FloatArray
     path: FloatArray | None
     outputs: FloatArray
     cost: float
     cost_of_steps: FloatArray
+    checked: bool = True
 
     @property
     def stalled(self) -> bool:
@@ -124,60 +138,66 @@ class Planner:
         self, request: Request, start: FloatArray, path: FloatArray | None, deadline: float
     ) -> tuple[Tried, int, PlanStatus]:
         """Take steps that lower the cost until it settles."""
-        current, settled, count = self._first(request, start, path, deadline)
-        probed = path is None
+        probed = path is None or not np.isfinite(path).all()
+        current = self._begun(request, start) if probed else Tried(start, path, start, np.inf, start, checked=False)
+        agreement = SETTLED_CHANGE if path is None else MAX_DISAGREEMENT
         allowed = max(self.iterations, MIN_FIRST_ITERATIONS) if path is None else self.iterations
-        while count < allowed or settled:
-            if settled:
-                if probed or not current.stalled:
-                    return current, count, PlanStatus.SETTLED
-                probed, other = True, self._simulated(request, self._probes(request, current.inputs))
-                if other.cost >= (1 - SETTLED_CHANGE) * current.cost:
-                    return current, count, PlanStatus.SETTLED
-                current, settled = other, False
-                continue
-            if time.perf_counter() >= deadline:
-                return current, count, PlanStatus.TIME
+        count, status = 0, PlanStatus.ITERATIONS
+        while count < allowed and status is PlanStatus.ITERATIONS:
+            if time.perf_counter() >= deadline and (count or probed):
+                status = PlanStatus.TIME
+                break
             count += 1
-            prediction = self.problem.prediction(
-                request.now.carried, request.now.disturbance, current.inputs, current.path
-            )
+            now = request.now
+            prediction = self.problem.prediction(now.carried, now.disturbance, current.inputs, current.path)
             target = self._solved(request, prediction, current.inputs, deadline)
-            if target is None:
-                return current, count, PlanStatus.SOLVER
-            better = self._simulated(request, _between(current.inputs, target))
-            expected = request.cost.value(prediction.outputs(target)[None], target[None], *_aims(request))[0][0]
-            settled = better.cost >= (1 - SETTLED_CHANGE) * current.cost or (
-                abs(better.cost - expected) <= SETTLED_CHANGE * current.cost
-            )
-            current = better if better.cost < current.cost else current
-        return current, count, PlanStatus.ITERATIONS
+            if target is None and not current.checked:
+                current, probed = self._begun(request, start), True
+            elif target is None or not isinstance(prediction, PathPrediction):
+                status = PlanStatus.SOLVER
+            else:
+                current, settled = self._moved(request, prediction, current, target, agreement)
+                if settled and not probed and self._may_be_stuck(current):
+                    probed, other = True, self._simulated(request, self._probes(request, current.inputs))
+                    settled = other.cost >= (1 - SETTLED_CHANGE) * current.cost
+                    current = current if settled else other
+                status = PlanStatus.SETTLED if settled else status
+        if not current.checked:
+            current = self._simulated(request, np.stack([start, current.inputs]))
+        return current, count, status
 
-    def _first(
-        self, request: Request, start: FloatArray, path: FloatArray | None, deadline: float
-    ) -> tuple[Tried, bool, int]:
-        """Return a first plan, whether it can stay, and the number of programmes solved.
+    def _moved(
+        self, request: Request, prediction: PathPrediction, current: Tried, target: FloatArray, agreement: float
+    ) -> tuple[Tried, bool]:
+        """Return the plan after one programme, and whether it can stay.
 
-        With the path of the last step nothing need be simulated, if the programme around it and the model agree.
+        Nothing is simulated where the programme and the model agree, or where the cost falls by far more than they
+        disagree; otherwise steps of several lengths towards the programme's answer are.
         """
-        if path is None or not np.isfinite(path).all():
-            return self._simulated(request, np.vstack([start[None], self._probes(request, start)])), False, 0
-        prediction = self.problem.prediction(request.now.carried, request.now.disturbance, start, path)
-        target = self._solved(request, prediction, start, deadline)
-        if target is None or not isinstance(prediction, PathPrediction):
-            return self._simulated(request, np.vstack([start[None], self._probes(request, start)])), False, 1
-        plans = np.stack([target, start, target])
-        paths = prediction.corrected(self.problem.model, plans[:2], request.now.disturbance)
-        outputs = np.concatenate([self._read(paths), prediction.outputs(target)[None]])
-        costs, each = request.cost.value(outputs, plans, *_aims(request))
-        rounding = ROUNDING * request.scale
-        gap = abs(costs[0] - costs[2])
-        if (
-            gap <= MAX_DISAGREEMENT * costs[2] + rounding
-            and costs[0] + gap <= (1 + SETTLED_CHANGE) * costs[1] + rounding
-        ):
-            return Tried(target, paths[0], outputs[0], float(costs[0]), each[0]), True, 1
-        return self._simulated(request, np.vstack([start[None], _between(start, target)])), False, 1
+        path = prediction.corrected(self.problem.model, target, request.now.disturbance)
+        plans = np.stack([target, target, current.inputs])
+        outputs = np.stack([self._read(path[None])[0], *(prediction.outputs(plan) for plan in plans[1:])])
+        (found, expected, before), each = request.cost.value(outputs, plans, *_aims(request))
+        before = current.cost if current.checked else before
+        gap, rounding = abs(found - expected), ROUNDING * request.scale
+        agreed = gap <= agreement * expected + rounding and found + gap <= (1 + SETTLED_CHANGE) * before + rounding
+        if agreed or before - found > max(CLEAR_PROGRESS * gap, SETTLED_CHANGE * before):
+            return Tried(target, path, outputs[0], float(found), each[0], checked=bool(agreed)), bool(agreed)
+        between = _between(current.inputs, target)
+        better = self._simulated(request, between if current.checked else np.vstack([current.inputs[None], between]))
+        settled = better.cost >= (1 - SETTLED_CHANGE) * before or abs(better.cost - expected) <= SETTLED_CHANGE * before
+        return (current if current.checked and current.cost <= better.cost else better), bool(settled)
+
+    def _begun(self, request: Request, start: FloatArray) -> Tried:
+        """Return the best of a first plan and of constant ones, where there is no path to go on from."""
+        return self._simulated(request, np.vstack([start[None], self._probes(request, start)]))
+
+    def _may_be_stuck(self, found: Tried) -> bool:
+        """Tell whether a plan misses the reference all along, and by more than the noise of the outputs."""
+        noise = self.problem.model.noise
+        known = None if noise is None else noise.one_step
+        usual = 0.0 if known is None else 0.5 * float(np.diag(self.problem.cost.Q) @ known) * len(found.inputs)
+        return found.stalled and float(found.cost_of_steps.sum()) > usual
 
     def _solved(
         self, request: Request, prediction: AffinePrediction, start: FloatArray, deadline: float

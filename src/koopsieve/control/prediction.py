@@ -48,20 +48,18 @@ class PathPrediction(AffinePrediction):
         """Return what is carried at every step under a plan (H, l)."""
         return self.drift + self.pull @ plan.ravel()
 
-    def corrected(self, model: Model, plans: FloatArray, disturbance: FloatArray) -> FloatArray:
-        """Return the paths of plans (k, H, l) with what the linearisation missed: a Newton step towards the model.
+    def corrected(self, model: Model, plan: FloatArray, disturbance: FloatArray) -> FloatArray:
+        """Return the path of a plan with what the linearisation missed: a Newton step towards the model.
 
         With δ_h = f(z_h, u_h) + w − z_{h+1}, the errors e_{h+1} = A_h·e_h + δ_h are added (D87). All steps of the model
         are computed at once, which takes a small part of the time of a simulation.
         """
-        count, H, width = plans.shape
-        paths = np.stack([self.path(plan) for plan in plans])
-        ahead = model.advance(paths[:, :-1].reshape(count * H, -1), plans.reshape(count * H, width))
-        missed = ahead.reshape(count, H, -1) + disturbance - paths[:, 1:]
-        for h in range(1, H):
-            missed[:, h] += missed[:, h - 1] @ self.A[h].T
-        paths[:, 1:] += missed
-        return paths
+        path = self.path(plan)
+        missed = model.advance(path[:-1], plan) + disturbance - path[1:]
+        for h in range(1, len(plan)):
+            missed[h] += self.A[h] @ missed[h - 1]
+        path[1:] += missed
+        return path
 
 
 @dataclass(frozen=True, eq=False)
