@@ -1,8 +1,8 @@
 """Nonlinear model predictive control with the plant's own equations, solved by IPOPT through CasADi: the limit.
 
-It minimises the same cost within the same limits as `koopsieve.control.Controller`, and estimates the disturbance from
-the same measurements in the same way: from history, or with the same filter. The disturbance itself it does not know.
-States that are not measured it sees as they are (`follow(…, whole_state=True)`), and dead time it knows.
+It minimises the same cost within the same limits as `koopsieve.control.Controller`. The disturbance itself it does not
+know: it smooths its one-step errors, as `Controller(…, gain=…)` does. States that are not measured it sees as they are
+(`follow(…, whole_state=True)`), and dead time it knows.
 """
 
 from types import SimpleNamespace
@@ -11,8 +11,8 @@ import casadi
 import numpy as np
 
 from koopsieve import Signals
-from koopsieve.control import KalmanFilter, Limits
-from koopsieve.control.state_estimate import Filtered, FromHistory
+from koopsieve.control import Limits
+from koopsieve.control.state_estimate import FromHistory
 
 QUIET = {"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes", "ipopt.warm_start_init_point": "yes"}
 
@@ -28,7 +28,6 @@ class TrueModel:
         state, drive = casadi.SX.sym("x", len(names)), casadi.SX.sym("u", len(task.inputs))
         following = _sampled(task, state, drive)
         self.function = casadi.Function("plant", [state, drive], [following])
-        self.slope = casadi.Function("slope", [state, drive], [casadi.jacobian(following, state)])
 
     def start(self, states):
         return states
@@ -38,10 +37,6 @@ class TrueModel:
 
     def read(self, carried):
         return carried
-
-    def jacobians(self, carried, acting):
-        slopes = [np.array(self.slope(x, u)) for x, u in zip(carried, acting, strict=True)]
-        return SimpleNamespace(A=np.stack(slopes))
 
 
 def _sampled(task, state, drive):
@@ -64,12 +59,12 @@ def _sampled(task, state, drive):
 class NonlinearMPC:
     """Multiple shooting over the horizon, started from the last solution."""
 
-    def __init__(self, task, gain, noise=None):
+    def __init__(self, task, gain):
         self.task, self.H = task, task.horizon
         self.n, self.l, self.late = len(task.initial), len(task.inputs), task.dead_time
         self.past = [np.array(task.acting)] * self.late  # on their way, the oldest first
         self.model = TrueModel(task)
-        self.estimator = FromHistory(self.model, gain) if noise is None else Filtered(KalmanFilter(self.model, noise))
+        self.estimator = FromHistory(self.model, gain)
         self.situation, self.solution, self.input = None, None, np.array(task.acting)
         self._build(np.array(Limits().prices(len(task.outputs))))
 

@@ -18,7 +18,7 @@ def controller(task, model):
     """Return a controller for the task, with a Kalman filter whose noise the model knows."""
     weights, limits = Weights(task.output_weights, task.rate_weights), Limits(task.input_limits)
     problem = model.to_qp(task.horizon, weights, limits)
-    return Controller(problem, noise=model.noise, acting=task.acting)
+    return Controller(problem, acting=task.acting)
 
 
 def main(steps=300, samples=4000, figure=None):

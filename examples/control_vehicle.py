@@ -14,10 +14,10 @@ from koopsieve.control import Controller, Limits, Weights
 from koopsieve.systems import follow, vehicle_task
 
 
-def controller(task, model, noise=None):
-    """Return a controller for the task, with a Kalman filter if there is noise to filter."""
+def controller(task, model):
+    """Return a controller for the task, with a Kalman filter whose noise the model knows."""
     weights, limits = Weights(task.output_weights, task.rate_weights), Limits(task.input_limits)
-    return Controller(model.to_qp(task.horizon, weights, limits), noise=noise, acting=task.acting)
+    return Controller(model.to_qp(task.horizon, weights, limits), acting=task.acting)
 
 
 def main(steps=240, samples=4000, figure=None):
@@ -27,10 +27,8 @@ def main(steps=240, samples=4000, figure=None):
     dictionary = States() + Constant() + Monomials(degree=3)
     result = sift(data, dictionary, form="bilinear", horizons=[1, 4, task.horizon])
     print(f"kept: {', '.join(result.model.names)}")
-    runs = {
-        "linear": follow(task, controller(task, result.baselines["linear"].model), seed=2),
-        "sifted": follow(task, controller(task, result.model, result.model.noise), seed=2),
-    }
+    models = {"linear": result.baselines["linear"].model, "sifted": result.model}
+    runs = {name: follow(task, controller(task, model), seed=2) for name, model in models.items()}
     for name, run in runs.items():
         print(f"{name:8} tracking error {run.tracking_error:.4f}, {run.milliseconds:.2f} ms per step")
     if figure:

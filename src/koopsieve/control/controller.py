@@ -18,7 +18,7 @@ from koopsieve.control.limits import Limits, in_range, of_kind, per_signal, rows
 from koopsieve.control.plan import Plan
 from koopsieve.control.planner import Planner, Request
 from koopsieve.control.programme import Cost
-from koopsieve.control.state_estimate import Estimator, Filtered, FromHistory, Situation
+from koopsieve.control.state_estimate import GAIN, Estimator, Filtered, FromHistory, Situation
 from koopsieve.forms import Model
 from koopsieve.uncertainty.noise import Noise
 
@@ -147,12 +147,14 @@ class Controller:
     problem : ControlProblem
         What to minimise, from `Model.to_qp`.
     noise : Noise, optional
-        Of plant and measurement, for example `model.noise`; with it a Kalman filter estimates the state and the
-        disturbance. Without it the state is the measured history.
-    gain : float
-        Without `noise`: share of the newest one-step error that goes into the disturbance.
+        Of plant and measurement, for the Kalman filter that estimates the state and the disturbance; by default the one
+        that the model knows, as those from `sift` do. If it knows none, the state is the measured history.
+    gain : float, optional
+        Given, the state is the measured history even so: share of the newest one-step error that goes into the
+        disturbance, 0.2 where there is no filter.
     drift : float
-        With `noise`: rate of change of the disturbance, see `KalmanFilter`.
+        With a filter: rate of change of the disturbance, see `KalmanFilter`; a larger one answers sooner, and moves
+        the inputs more.
     gate : float
         Standard deviations beyond which a measurement is a spike and not used, one sample at most. It needs a model
         that knows its noise, or `noise`.
@@ -164,8 +166,8 @@ class Controller:
 
     problem: ControlProblem
     noise: Noise | None = None
-    gain: float = 0.2
-    drift: float = 0.03
+    gain: float | None = None
+    drift: float = 0.1
     gate: float = 8.0
     iterations: int = 3
     tolerance: float = 1e-5
@@ -181,10 +183,11 @@ class Controller:
 
     def _law(self) -> ControlLaw:
         model = self.problem.model
+        noise = model.noise if self.noise is None and self.gain is None else self.noise
         estimator: Estimator = (
-            FromHistory(model, self.gain, self.gate)
-            if self.noise is None
-            else Filtered(KalmanFilter(model, self.noise, self.drift, gate=self.gate))
+            FromHistory(model, GAIN if self.gain is None else self.gain, self.gate)
+            if noise is None
+            else Filtered(KalmanFilter(model, noise, self.drift, gate=self.gate))
         )
         return ControlLaw(self.problem, estimator, self.iterations, self.tolerance, self.time_limit)
 
@@ -194,12 +197,12 @@ class Controller:
 
     def follow_model(self, model: Model) -> None:
         """Go on with another model of the same signals, such as that of a `Predictor`; what is remembered stays."""
+        situation, same = self.state.situation, model.carried_names == self.problem.model.carried_names
         self.problem = replace(self.problem, model=model)
-        situation = self.state.situation
         self.law = self._law()
-        if situation is not None:
-            carried = model.start(situation.line[None])[0]
-            self.state = replace(self.state, situation=replace(situation, carried=carried))
+        if situation is not None and not same:
+            path = None if self.state.plan is None else replace(self.state.plan, path=None)
+            self.state = replace(self.state, plan=path, situation=self.law.estimator.start(situation.line))
 
     @property
     def plan(self) -> Plan:

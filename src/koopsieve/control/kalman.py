@@ -154,11 +154,13 @@ class KalmanFilter:
         """Carry mean and covariance one step on: P ← F·P·Fᵀ + Q with F = [[A, E], [0, 1]]."""
         size, z = len(belief.carried), belief.carried[None]
         F = np.eye(len(belief.covariance))
-        F[:size, :size] = self.model.jacobians(z, u[None]).A[0]
+        step = self.model.jacobians(z, u[None])
+        F[:size, :size] = step.A[0]
         F[:size, size:] = belief.entering
-        Q = np.diag(np.concatenate([self.noise.process, self.drifts]))
-        mean = self.model.advance(z, u[None])[0] + belief.entering @ belief.disturbance
-        return replace(belief, carried=mean, covariance=F @ belief.covariance @ F.T + Q)
+        mean = step.A[0] @ belief.carried + step.B[0] @ u + step.offset[0] + belief.entering @ belief.disturbance
+        covariance = F @ belief.covariance @ F.T
+        covariance.flat[:: len(F) + 1] += np.concatenate([self.noise.process, self.drifts])
+        return replace(belief, carried=mean, covariance=covariance)
 
     def _correct(self, belief: Belief, y: FloatArray) -> Belief:
         """Weigh the outputs that are taken in: K = P·Hᵀ·(H·P·Hᵀ + R)⁻¹, H = [C, 0]."""

@@ -17,6 +17,8 @@ from koopsieve.control.kalman import Belief, KalmanFilter, check_gate
 from koopsieve.control.limits import in_range
 from koopsieve.forms import Model
 
+GAIN = 0.2  # share of the newest one-step error that goes into the disturbance
+
 
 @dataclass(frozen=True, eq=False)
 class Situation:
@@ -70,7 +72,7 @@ class FromHistory:
     """
 
     model: Model
-    gain: float = 0.2
+    gain: float = GAIN
     gate: float = 8.0
 
     def __post_init__(self) -> None:

@@ -1,16 +1,18 @@
 """Noise of a plant and its sensors, for filters and gates: from held-out errors, or from the statistics of a model.
 
-A one-step residual holds noise of the plant and measurement noise of two samples. They differ in how the residual
-variance grows with the number of steps: the plant's noise adds up, measurement noise does not. The curve through
-the residual variances at the first horizons, continued to zero steps, leaves twice the measurement variance (D77).
+A one-step error holds noise of the plant, and measurement noise of the sample predicted and of those predicted from.
+They differ in how the variance grows with the number of steps, which the slopes of the model tell: two variances per
+output explain those at the first horizons (D93). Where there are only statistics, the curve through the variances,
+continued to zero steps, leaves twice the measurement variance (D77).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.optimize import nnls
 
 from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_CURVE_STEPS = 5  # horizons up to this one define the curve
 MIN_RESIDUAL_SHARE = 1e-7  # lower bound of an output's residual variance, as a share of its mean square
+MAX_SLOPE_WINDOWS = 100  # of whose slopes the mean square is taken
 MIN_NOISE_SHARE = 0.02  # share of the one-step variance that is always left to either noise: the curve is a rough guide
 
 
@@ -59,15 +62,50 @@ def noise_from_errors(model: Model, errors: StepErrors) -> Noise:
 
     The noise of the plant is that of its outputs; it enters what the model carries as the newest outputs do.
     """
-    steps = np.arange(1, min(errors.horizon, MAX_CURVE_STEPS) + 1)
-    each = errors.errors[:, : len(steps)]
-    whole = each[np.isfinite(each).all(axis=(1, 2))]
-    data = np.concatenate(errors.data.states)[:, : each.shape[2]]
+    near = replace(errors, errors=errors.errors[:, :MAX_CURVE_STEPS])
+    whole = np.isfinite(near.errors).all(axis=(1, 2))
+    near = replace(near, episodes=near.episodes[whole], starts=near.starts[whole], errors=near.errors[whole])
+    outputs = near.errors.shape[2]
+    data = np.concatenate(near.data.states)[:, :outputs]
     smallest = np.maximum(MIN_RESIDUAL_SHARE * np.mean(data**2, axis=0), np.finfo(float).tiny)
-    variance = np.maximum((whole**2).mean(axis=0) if len(whole) else np.var(data, axis=0)[None], smallest)
-    share = np.full(each.shape[2], 0.5) if len(variance) < 2 else _intercept_share(steps[: len(variance)], variance)
-    process = _through_start(model, (1 - share) * variance[0])
-    return Noise(process, 0.5 * share * variance[0], variance[0])
+    variance = np.maximum((near.errors**2).mean(axis=0) if whole.any() else np.var(data, axis=0)[None], smallest)
+    sensors, plant = _explained(model, near, variance) if len(variance) > 1 else (variance[0] / 4, variance[0] / 2)
+    process = np.maximum(plant, MIN_NOISE_SHARE * variance[0])
+    return Noise(_through_start(model, process), np.maximum(sensors, 0.5 * MIN_NOISE_SHARE * variance[0]), variance[0])
+
+
+def _explained(model: Model, errors: StepErrors, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the variances of sensors and plant that explain those of the errors (steps, n_outputs) best (D93).
+
+    Each variance counts by how far it is missed as a share of itself; where slopes are not finite, half is left to
+    either noise.
+    """
+    states, acting, _ = errors.complete_windows()
+    some = np.linspace(0, len(states) - 1, min(len(states), MAX_SLOPE_WINDOWS)).astype(int)
+    with np.errstate(all="ignore"):
+        shares = _grown(model, states[some], acting[some]) / variance[:, :, None] * np.tile(variance[0], 2)
+    if not np.isfinite(shares).all():
+        return variance[0] / 4, variance[0] / 2
+    found, _ = nnls(shares.reshape(-1, shares.shape[2]), np.ones(variance.size))
+    sensors, plant = found.reshape(2, -1) * variance[0]
+    return sensors, plant
+
+
+def _grown(model: Model, states: FloatArray, acting: FloatArray) -> FloatArray:
+    """Return what unit variances of sensors, then of the plant, add to those of the errors: (steps, n, 2n)."""
+    outputs, delays = len(model.signals.outputs), model.signals.embedding.state_delays
+    slopes = model.start_slopes(states)
+    entering, seen = slopes[:, :, :outputs], slopes[:, :, : outputs * (delays + 1)]
+    carried, found = model.start(states), []
+    added: list[FloatArray] = []
+    for step in range(acting.shape[1]):
+        around = model.jacobians(carried, acting[:, step])
+        seen, added = around.A @ seen, [*(around.A @ one for one in added), entering]
+        carried = model.advance(carried, acting[:, step])
+        sensors = ((around.C @ seen) ** 2).mean(axis=0).reshape(outputs, delays + 1, outputs).sum(axis=1)
+        plant = sum(((around.C @ one) ** 2).mean(axis=0) for one in added)
+        found.append(np.hstack([np.eye(outputs) + sensors, plant]))
+    return np.array(found)
 
 
 def noise_of(model: Model, statistics: RegressionStatistics) -> Noise:

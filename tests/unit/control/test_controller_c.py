@@ -37,7 +37,7 @@ def controller_of(form, filtered=False, limits=PLAIN, embedding=NO_DELAYS, horiz
     model = pendulum_model(form, embedding, **options)
     known = Noise(np.full(len(model.carried_names), 1e-4), np.full(2, 1e-4), np.full(2, 3e-4))
     model = replace(model, calibration=Calibration(noise=known))
-    return Controller(model.to_qp(horizon, WEIGHTS, limits), noise=known if filtered else None)
+    return Controller(model.to_qp(horizon, WEIGHTS, limits), gain=None if filtered else 0.2)
 
 
 class CompiledController:
