@@ -39,8 +39,16 @@ def median_step(episodes: Sequence[Episode]) -> float | None:
     """
     for episode in episodes:
         _check_increasing(episode)
-    steps = [np.diff(episode.times) for episode in episodes if episode.times is not None]
-    return float(np.median(np.concatenate(steps))) if steps else None
+    times = [episode.times for episode in episodes if episode.times is not None]
+    return typical_step(times) if times else None
+
+
+def typical_step(episodes: Sequence[FloatArray]) -> float:
+    """Return the median step of times: the shortest decimal number that their rounding cannot tell from it."""
+    step = float(np.median(np.concatenate([np.diff(times) for times in episodes])))
+    rounding = 2 * np.spacing(max(np.abs(times).max(initial=0.0) for times in episodes))
+    shorter = (float(f"{step:.{digits}g}") for digits in range(1, 17))
+    return next((one for one in shorter if abs(one - step) <= rounding), step)
 
 
 def mark_jumps(episode: Episode, step: float, gaps: str) -> Episode:

@@ -231,3 +231,11 @@ class TestSplitting:
         assert [source.first_row for source in embedded.provenance.sources] == [3, 27, 104]
         for source, x in zip(embedded.provenance.sources, embedded.states, strict=True):
             np.testing.assert_array_equal(x[:, 0], np.sin(T)[source.first_row :][: len(x)])
+
+
+@pytest.mark.parametrize("step, first", [(0.05, 100.0), (0.1, 0.0), (1 / 3, 7.0)])
+def test_the_step_of_times_is_free_of_their_rounding(step, first):
+    times = first + step * np.arange(300)
+    found = Trajectories.from_frame(pd.DataFrame({"t": times, "y": np.sin(times)}), "y", time="t").dt
+    assert found == pytest.approx(step, rel=1e-12)
+    assert step == 1 / 3 or found == step

@@ -15,6 +15,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.provenance import SourceRows
+from koopsieve.data.resampling import typical_step
 from koopsieve.data.streaming.blocks import SampleBlock
 from koopsieve.data.streaming.origins import Read, SegmentOrigin, compute
 from koopsieve.io.reading.columns import Columns, check_columns
@@ -173,7 +174,7 @@ def _in_order(groups: Sequence[RowGroup], columns: Columns, dt: float | None) ->
 
 
 def _median_step(times: FloatArray | None, time: str, source: str) -> float:
-    steps = np.diff(np.asarray(times))
-    if not (steps.size and np.median(steps) > 0):
+    found = np.asarray(times)
+    if not (found.size > 1 and typical_step([found]) > 0):
         raise KoopsieveError(f"Time {time!r} does not increase in {source}. Sort the rows, or leave time= out.")
-    return float(np.median(steps))
+    return typical_step([found])
