@@ -93,7 +93,7 @@ def whole_folder(folder: Place, overwrite: bool = True) -> Iterator[Path]:
     staging = (target.parent if fresh else target) / hidden_name()
     parents = [place for place in reversed(target.parents) if not place.exists()]
     try:
-        with _in_words(folder):
+        with _in_words(folder, staging / _NEW):
             with held_signals():
                 _make((*parents, staging, staging / _NEW, staging / _PREVIOUS), made)
             yield staging / _NEW
@@ -204,10 +204,12 @@ def _probe(place: Path) -> None:
 
 
 @contextmanager
-def _in_words(folder: Place) -> Iterator[None]:
-    """Turn an error of the file system into one that says what to do."""
+def _in_words(folder: Place, hidden: Path) -> Iterator[None]:
+    """Turn an error of the file system into one that says what to do; of folders within, name the one asked for."""
     try:
         yield
+    except KoopsieveError as error:
+        raise KoopsieveError(str(error).replace(str(hidden), str(folder))) from error
     except OSError as error:
         raise KoopsieveError(
             f"{folder} cannot be written to ({error.strerror or error}). Expected a folder that is there or can be "

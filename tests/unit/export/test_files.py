@@ -65,6 +65,12 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(fails_at, tmp_path, monkeypa
             pendulum_model("linear").to_c(place)
     assert content(tmp_path) == before
     assert len(old) == 4
+    written.clear()
+    with (
+        pytest.raises(KoopsieveError, match=r"/asked for cannot be written to"),
+        whole_folder(tmp_path / "asked for") as place,
+    ):
+        pendulum_model("linear").to_c(place)  # the folder that was asked for is named, not the hidden one
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="Nothing is closed to this user.")
