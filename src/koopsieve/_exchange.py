@@ -204,11 +204,13 @@ def _probe(place: Path) -> None:
 
 
 @contextmanager
-def _in_words(folder: Place, hidden: Path) -> Iterator[None]:
+def _in_words(folder: Place, hidden: Path | None = None) -> Iterator[None]:
     """Turn an error of the file system into one that says what to do; of folders within, name the one asked for."""
     try:
         yield
     except KoopsieveError as error:
+        if hidden is None or str(hidden) not in str(error):
+            raise
         raise KoopsieveError(str(error).replace(str(hidden), str(folder))) from error
     except OSError as error:
         raise KoopsieveError(

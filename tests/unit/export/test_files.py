@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from koopsieve._exchange import write_file, write_files
+from koopsieve._exchange import whole_folder, write_file, write_files
 from koopsieve._types import KoopsieveError
 from koopsieve.dictionary import Function, States
 from tests.unit.export.models import pendulum_model
