@@ -102,7 +102,7 @@ def test_the_search_runs_through_the_pipeline(capsys):
 
 SHORT = {
     "vehicle": {"steps": 90, "samples": 1500},
-    "tanks": {"steps": 200, "samples": 1200, "degree": 3},
+    "tanks": {"samples": 1200, "degree": 3},  # the whole reference: the linear model is worst where levels are high
     "reactor": {"steps": 120, "samples": 1500},
 }
 
