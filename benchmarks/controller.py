@@ -82,10 +82,10 @@ def models(task, samples, folder):
     return found
 
 
-def controller(task, model):
+def controller(task, model, **options):
     weights = Weights(task.output_weights, task.rate_weights)
     limits = Limits(task.input_limits, outputs=task.output_limits)
-    return Controller(model.to_qp(task.horizon, weights, limits), acting=task.acting)
+    return Controller(model.to_qp(task.horizon, weights, limits), acting=task.acting, **options)
 
 
 def measure(name, task, make, terms, seeds, whole_state=False):
