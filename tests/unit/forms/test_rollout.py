@@ -1,5 +1,7 @@
 """Rollouts and predictions at chosen horizons against plain loops, on models fitted to simulated episodes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Constant, Monomials, States
 from koopsieve.evaluate.rollout import horizon_predictions
-from koopsieve.forms.lifted_state import LiftedStateModel
+from koopsieve.forms.lifted_state import LiftedStateModel, lift
 from koopsieve.forms.linear.powers import powers_are_cheaper, predictions_by_powers
 from tests.reference.literal_prediction import predict_one
 from tests.reference.pendulum import least_squares_model, simulate_pendulum
@@ -68,6 +70,24 @@ def test_runs_by_blocks_are_runs_step_by_step(model, steps):
     states, acting = rng.normal(size=(3, 2)), rng.normal(size=(3, steps, model.B.shape[1]))
     stepped = LiftedStateModel.free_runs(model, states, acting)
     np.testing.assert_allclose(model.free_runs(states, acting), stepped, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("growth", [1.0, 30.0, 1e3])
+def test_runs_by_blocks_lose_no_digits_where_powers_grow(model, growth):
+    size = len(model.A)
+    rng = np.random.default_rng(0)
+    upper = 0.5 * np.eye(size) + growth * np.triu(rng.normal(size=(size, size)), 1)
+    turn = np.linalg.qr(rng.normal(size=(size, size)))[0]  # triangular, a balanced matrix would show no growth
+    steep = replace(model, A=turn @ upper @ turn.T)
+    states, acting = rng.normal(size=(3, 2)), rng.normal(size=(3, 60, model.B.shape[1]))
+    exact = np.longdouble(steep.A), np.longdouble(steep.B), np.longdouble(steep.C)
+    state, found = np.longdouble(lift(steep.dictionary, states)), []
+    for k in range(60):
+        state = state @ exact[0].T + acting[:, k] @ exact[1].T
+        found.append(state @ exact[2].T)
+    stepped, run = LiftedStateModel.free_runs(steep, states, acting), steep.free_runs(states, acting)
+    off = [np.abs(one - np.stack(found, axis=1)).max() for one in (stepped, run)]
+    assert off[1] <= 100 * off[0]
 
 
 def test_the_cheaper_way_is_taken(model):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import matrix_balance
 
 from koopsieve._types import FloatArray, whole_number
 from koopsieve.data import Trajectories
@@ -19,7 +20,8 @@ from koopsieve.forms.lifted_state import lift
 if TYPE_CHECKING:
     from koopsieve.forms.linear.model import LinearModel
 
-STEPS_AT_A_TIME = 25  # of a run: few enough that no power of a model worth running overflows
+STEPS_AT_A_TIME = 25  # of a run, at most
+MAX_GROWTH = 100.0  # of the norm of a power: rounding grows with it
 
 
 def output_powers(A: FloatArray, C: FloatArray, highest: int) -> list[FloatArray]:
@@ -51,8 +53,8 @@ def runs_by_powers(model: LinearModel, states: FloatArray, acting: FloatArray) -
     """
     (runs, steps, inputs), n = acting.shape, len(model.C)
     found, carried = np.empty((runs, steps, n)), lift(model.dictionary, states)
-    size = max(min(STEPS_AT_A_TIME, steps), 1)
     with np.errstate(over="ignore", invalid="ignore"):
+        size = max(min(_safe_steps(model.A), steps), 1)
         F, G = prediction_matrices(model.A, model.B, model.C, size)
         pulses = [model.B]
         for _ in range(size - 1):
@@ -66,6 +68,20 @@ def runs_by_powers(model: LinearModel, states: FloatArray, acting: FloatArray) -
             if here == size:
                 carried = carried @ power + block @ pulled
     return found
+
+
+def _safe_steps(A: FloatArray) -> int:
+    """Return how many steps may be taken at a time, so that what powers of A grow by on the way loses no digits.
+
+    The matrix is balanced first, so that the units of the observables do not matter.
+    """
+    if not np.isfinite(A).all():
+        return 1
+    balanced = matrix_balance(A, permute=False)[0]
+    power, steps = balanced, 1
+    while steps < STEPS_AT_A_TIME and np.linalg.norm(power := power @ balanced, 1) <= MAX_GROWTH:
+        steps += 1
+    return steps
 
 
 def predictions_by_powers(
