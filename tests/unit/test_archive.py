@@ -262,3 +262,6 @@ def test_numbers_that_are_missing_in_the_support(name, tmp_path):
     changed(path, **{f"calibration.support.{name}": values})
     with pytest.raises(KoopsieveError, match=f"calibration holds NaN, in the array support.{name}"):
         Model.load(path)
+    changed(path, **{f"calibration.support.{name}": np.empty(0) if name == "limit" else np.float64(1.0)})
+    with pytest.raises(KoopsieveError, match=rf"should hold support\.{name} with other dimensions"):
+        Model.load(path)

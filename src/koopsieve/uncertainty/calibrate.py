@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Part = TypeVar("Part")
 _BANDS, _LOCAL, _SUPPORT, _CERTIFICATE, _NOISE = "bands.", "local.", "support.", "certificate.", "noise."
+_NUMBERS = ("limit", "invariance_error")  # all else are arrays
 MAX_LEVERAGE_SAMPLES = 20_000  # held-out samples whose leverage sets the limit of the support
 
 
@@ -130,14 +131,22 @@ def _arrays(prefix: str, part: object, *others: str) -> dict[str, NDArray[Any]]:
 
 
 def _part(build: Callable[..., Part], arrays: Mapping[str, NDArray[Any]], prefix: str, **more: Any) -> Part | None:
-    """Return what `_arrays` took apart, None if there are no numbers of it; steps and windows are whole numbers."""
+    """Return what `_arrays` took apart, None if there are no numbers of it; steps and windows are whole numbers.
+
+    Raises
+    ------
+    KoopsieveError
+        If one of the numbers is an array, or the reverse.
+    """
     held: dict[str, Any] = {
         name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)
     }
     for name, values in held.items():
         if name in ("steps", "windows"):
             held[name] = values.astype(np.intp)
-        elif values.ndim == 0:
+        elif (values.ndim == 0) != (name in _NUMBERS):
+            raise KoopsieveError(f"Its calibration should hold {prefix}{name} with other dimensions.")
+        elif name in _NUMBERS:
             held[name] = float(values)
     return build(**held, **more) if held else None
 
