@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,8 +78,8 @@ def scored(record: Record, peers: Path | None) -> Scores:
 def score(record: Record, model: Model) -> float:
     """Return the error of free runs relative to the standard deviation, geometric mean over test records."""
     with np.errstate(all="ignore"):
-        ratios = [simulation_rmse(model, test) / _spread(test) for test in record.tests.values()]
-    return float(np.exp(np.mean(np.log(np.nan_to_num(ratios, nan=np.inf)))))
+        ratios = [simulation_rmse(model, test) / spread_of(test) for test in record.tests.values()]
+    return geometric_mean(np.nan_to_num(ratios, nan=np.inf))
 
 
 def narx_score(record: Record, peers: Path) -> float:
@@ -87,12 +87,18 @@ def narx_score(record: Record, peers: Path) -> float:
     found = narx_scores(record, peers, simulated=True)
     if isinstance(found, str):
         return np.inf
-    ratios = [one[0] / _spread(test)[0] for one, test in zip(found["scores"], record.tests.values(), strict=True)]
-    return float(np.exp(np.mean(np.log(ratios))))
+    return geometric_mean(
+        [one[0] / spread_of(test)[0] for one, test in zip(found["scores"], record.tests.values(), strict=True)]
+    )
 
 
-def _spread(test: Test) -> np.ndarray:
+def spread_of(test: Test) -> np.ndarray:
+    """Return the standard deviation of the outputs that are scored."""
     return np.std(test.y[test.warm_up :], axis=0)
+
+
+def geometric_mean(values: Sequence[float] | np.ndarray) -> float:
+    return float(np.exp(np.mean(np.log(values))))
 
 
 def by_simulation(data: Trajectories, fit: Callable[[Trajectories], Model], delays: tuple[int, ...]) -> Model:
@@ -159,12 +165,19 @@ def table(found: list[Scores]) -> str:
             + " | ".join("–" if np.isnan(value) else f"{value:.3g}" for value in values)
             + f" | {one.ours / one.arx:.2f} | {one.ours / one.best:.2f} | {one.reported:.2f} | {one.seconds:.0f} |"
         )
-    for title, some in (("tuned on (*)", True), ("others", False)):
-        ratios = [one.ours / one.arx for one in found if (one.record in TUNED_ON) is some]
-        if ratios:
-            mean = np.exp(np.mean(np.log(ratios)))
-            lines.append(f"\nours / ARX on records {title}: geometric mean {mean:.2f}, worst {max(ratios):.2f}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *summaries({one.record: one.ours / one.arx for one in found})])
+
+
+def summaries(ratios: dict[str, float]) -> list[str]:
+    """Return what the records come to: those that rules were tuned on, the others, all."""
+    tuned = {name: ratio for name, ratio in ratios.items() if name in TUNED_ON}
+    others = {name: ratio for name, ratio in ratios.items() if name not in TUNED_ON}
+    return [
+        f"\nours / ARX on {len(some)} records {title}: geometric mean {geometric_mean([*some.values()]):.2f}, "
+        f"worst {max(some.values()):.2f}"
+        for title, some in (("tuned on (*)", tuned), ("not tuned on", others), ("together", ratios))
+        if some
+    ]
 
 
 def main() -> None:

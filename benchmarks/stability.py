@@ -4,7 +4,8 @@
 
 Each record is sifted with one and with two threads of linear algebra, then with outputs times (1 + 1e-10·noise): the
 kept set must stay the same. Then noise is added whose size is a hundredth of the error that ARX makes one
-step ahead, about the noise that is in the outputs: what the test error does then is its spread.
+step ahead, about the noise that is in the outputs: the last columns hold the median and the range of the test error
+with and without it, relative to the standard deviation and in the unit of the record.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.record_data import RECORDS
-from benchmarks.records import arx, by_simulation, score
+from benchmarks.record_data import RECORDS, Record
+from benchmarks.records import arx, by_simulation, geometric_mean, score, spread_of
 from koopsieve import KoopsieveWarning, Trajectories, horizon_nmse, sift
 
 ROUNDING = 1e-10
@@ -81,8 +82,21 @@ def row(name: str, folder: Path, repeats: int) -> str:
     spread = np.array([one.error for one in (first, *noisy)])
     return (
         f"| {name} | {first.kept} | {first.error:.4g} | {len(same)} of {1 + repeats} | {100 * moved:.2g} % | "
-        f"{np.median(spread):.3g} ({spread.min():.3g} to {spread.max():.3g}) |"
+        f"{median_and_range(spread)} | {in_unit(RECORDS[name](folder), spread)} |"
     )
+
+
+def median_and_range(errors: np.ndarray) -> str:
+    """Return errors in a few words."""
+    return f"{np.median(errors):.3g} ({errors.min():.3g} to {errors.max():.3g})"
+
+
+def in_unit(record: Record, errors: np.ndarray) -> str:
+    """Return relative errors of the one output as root mean square errors in the record's unit; a dash without one."""
+    if record.unit == "-":
+        return "–"
+    scale = record.factor * geometric_mean([float(spread_of(test)[0]) for test in record.tests.values()])
+    return f"{median_and_range(scale * errors)} {record.unit}"
 
 
 def main() -> None:
@@ -97,8 +111,8 @@ def main() -> None:
         answer = Answer.of(asked.one, asked.data)
         print(json.dumps({"kept": answer.kept, "error": answer.error}))
         return
-    print("| record | taken | test error | the same set | the error moves by | with a hundredth of the noise |")
-    print("|---" * 6 + "|")
+    heads = ("record", "taken", "test error", "the same set", "the error moves by", "with noise", "with noise, in its unit")
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for name in asked.records:
         print(row(name, asked.data, asked.repeats), flush=True)
 
