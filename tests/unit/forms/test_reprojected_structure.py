@@ -101,6 +101,9 @@ def test_compiled_loops_do_what_numpy_does(block, high):
     np.testing.assert_array_equal(compiled.simulate(coef, windows.starts, windows.inputs), found[0])
     one = compiled.simulate(coef, windows.starts[40:41], windows.inputs[40:41])
     np.testing.assert_array_equal(one[0], found[0][40])  # wherever a window stands
+    points = np.hstack([windows.starts, windows.inputs[:, 0]])
+    for one, other in zip(compiled.linearised(coef, points), plain.linearised(coef, points), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * np.abs(other).max())
 
 
 def test_loops_are_compiled_where_machine_code_cannot_be_kept(monkeypatch):

@@ -332,6 +332,30 @@ def simulate(
 
 
 @compiled
+def sums_and_slopes(tables: Tables, coef: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of terms at points (P, width), shape (P, n), and their slopes (P, n, width)."""
+    count, width, outputs = len(points), points.shape[1], coef.shape[1]
+    lanes = min(BLOCK, count)
+    found, slopes = np.empty((count, outputs)), np.empty((count, outputs, width))
+    size = tables.centers.shape[1] + len(tables.centers) + len(tables.phases) + len(tables.operation)
+    atoms, terms, raw = np.zeros((size + 1, lanes)), np.empty((len(coef), lanes)), np.empty((outputs, lanes))
+    slope = np.empty((size + 1, lanes))
+    for first in range(0, count, BLOCK):
+        _load(points, first, atoms)
+        here = min(lanes, count - first)
+        _evaluate_atoms(tables, atoms)
+        _evaluate_terms(tables, atoms, terms)
+        _sums(coef, terms, raw)
+        for c in range(outputs):
+            _slopes(tables, coef[:, c], atoms, width, slope)
+            for b in range(here):
+                found[first + b, c] = raw[c, b]
+                for d in range(width):
+                    slopes[first + b, c, d] = slope[d, b]
+    return found, slopes
+
+
+@compiled
 def _add_products(weights: FloatArray, rows: IndexArray, count: int, slopes: FloatArray, out: FloatArray) -> None:
     """Add Σ_d weights[d]·slopes[rows[d]] over the first `count` to `out`, four at a time: fewer loads and stores."""
     d = 0

@@ -91,8 +91,7 @@ class ReprojectedModel(Model):
 
     def advance(self, carried: FloatArray, acting: FloatArray) -> FloatArray:
         """Predict the outputs and shift the delay line."""
-        points = np.concatenate([carried, acting], axis=1)
-        outputs = np.clip(self.dictionary.evaluate(points) @ self.coef, *self.bounds)
+        outputs = self._structure.simulate(self.coef, carried, acting[:, None])[:, 0]
         return self.signals.embedding.shift(carried, outputs, acting)
 
     @cached_property
@@ -187,17 +186,21 @@ class ReprojectedModel(Model):
     def _linearised(self, carried: FloatArray, acting: FloatArray, held_slope: float) -> Linearisation:
         (count, n), width, outputs = carried.shape, acting.shape[1], len(self.output_names)
         points = np.concatenate([carried, acting], axis=1)
-        predicted = self.dictionary.evaluate(points) @ self.coef
+        predicted, slope = self._structure.linearised(self.coef, points)
         held = np.clip(predicted, *self.bounds)
-        slope = self.dictionary.slope_of_sums(points, self.coef.T)
         slope *= np.where(held == predicted, 1.0, held_slope)[:, :, None]
         step = np.zeros((count, n, n + width))
+        step[:, outputs:] = self._shift
         step[:, :outputs] = slope
-        sources = self.signals.embedding.shift_sources(outputs, width)
-        step[:, np.arange(outputs, n), sources[outputs:]] = 1.0
         offset = np.zeros((count, n))
         offset[:, :outputs] = held - np.einsum("pcd,pd->pc", slope, points)
         return Linearisation(step[:, :, :n], step[:, :, n:], np.eye(n)[:outputs], offset)
+
+    @cached_property
+    def _shift(self) -> FloatArray:
+        """How the delayed samples come from the state and the acting inputs, shape (n − n_outputs, n + l)."""
+        outputs, width, n = len(self.output_names), len(self.input_names), len(self.carried_names)
+        return np.eye(n + width)[self.signals.embedding.shift_sources(outputs, width)[outputs:]]
 
     def arrays(self) -> Mapping[str, FloatArray]:
         """Return the coefficients, the region and the limits."""

@@ -237,13 +237,30 @@ class ReprojectedStructure:
             x = self.embedding.shift(x, y, inputs[:, t])
         return found, slopes[:, reach:]
 
+    def linearised(self, coef: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the sums at points (P, n_x + n_u) before bounds hold them, (P, n), and their slopes (P, n, n_x + n_u).
+
+        Parameters
+        ----------
+        coef : array, shape (p, n)
+        points : array, shape (P, n_x + n_u)
+        """
+        if self.regressors.program is not None:
+            from koopsieve.forms.reprojected import compiled
+
+            return compiled.sums_and_slopes(self.regressors.program.flat, *_plain(coef, points))
+        return self.regressors.evaluate(points) @ coef, self.regressors.slope_of_sums(points, coef.T)
+
     def _compiled(self, coef: FloatArray) -> tuple[FloatArray, FloatArray, IndexArray]:
         """Return coefficients, bounds and where the samples of the delay line come from, for the compiled loops."""
+        return np.ascontiguousarray(coef), *self._bounds_and_sources
+
+    @cached_property
+    def _bounds_and_sources(self) -> tuple[FloatArray, IndexArray]:
         width = self.regressors.program.width if self.regressors.program is not None else 0
         n, a, b = self.outputs, self.embedding.state_delays, self.embedding.input_delays
         inputs = (width - n * (1 + a)) // (1 + b)
-        bounds = np.stack([self.bounds.low, self.bounds.high])
-        return np.ascontiguousarray(coef), bounds, self.embedding.shift_sources(n, inputs)
+        return np.stack([self.bounds.low, self.bounds.high]), self.embedding.shift_sources(n, inputs)
 
 
 def _plain(*arrays: FloatArray) -> list[FloatArray]:
