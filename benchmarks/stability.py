@@ -111,7 +111,7 @@ def main() -> None:
         answer = Answer.of(asked.one, asked.data)
         print(json.dumps({"kept": answer.kept, "error": answer.error}))
         return
-    heads = ("record", "taken", "test error", "the same set", "the error moves by", "with noise", "with noise, in its unit")
+    heads = ("record", "taken", "test error", "the same set", "the error moves by", "with noise", "in its unit")
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for name in asked.records:
         print(row(name, asked.data, asked.repeats), flush=True)
