@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from koopsieve import __version__
 from koopsieve._display import number
-from koopsieve._json import json_number, plain
+from koopsieve._written import json_number, plain
 from koopsieve.reproduction.study_summary import average
 
 HERE = Path(__file__).parent

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from koopsieve._json import write_json
+from koopsieve._written import write_json
 from koopsieve.execution import Progress
 from koopsieve.execution.progress import bar
 from koopsieve.identify import SpikeSlabPrior

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from koopsieve._json import json_number
+from koopsieve._written import json_number
 from koopsieve.reproduction import reproduce
 from koopsieve.reproduction.records import FILE, VARIABLE
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from koopsieve._json import json_number, plain, read_json, write_json
+from koopsieve._written import json_number, plain, read_json, write_json
 
 
 def test_what_json_does_not_know_becomes_plain():

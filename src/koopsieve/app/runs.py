@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from koopsieve._display import number, per_cent
-from koopsieve._json import json_number, read_json
+from koopsieve._written import json_number, read_json
 from koopsieve.cli.settings import Settings, gather, to_toml
 
 SETTINGS, RESULT, REPORT = "settings.toml", "result", "report.html"

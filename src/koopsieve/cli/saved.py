@@ -43,7 +43,7 @@ def inspect(
     if as_json:
         import json
 
-        from koopsieve._json import plain
+        from koopsieve._written import plain
 
         typer.echo(json.dumps(plain(facts(loaded)), indent=2, ensure_ascii=False))
         return

@@ -16,8 +16,8 @@ from rich.table import Table
 
 from koopsieve._display import number, steps
 from koopsieve._exchange import check_folder, whole_folder
-from koopsieve._json import plain
 from koopsieve._types import KoopsieveError
+from koopsieve._written import plain
 from koopsieve.cli.options import chosen, with_options
 from koopsieve.cli.reading import read
 from koopsieve.cli.settings import METHODS, OUTPUT, Settings, gather, to_command, to_toml

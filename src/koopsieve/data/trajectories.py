@@ -31,8 +31,7 @@ from koopsieve.data.provenance import Provenance
 from koopsieve.data.repair import repaired
 from koopsieve.data.signals import Dataset, Signals, complete_names
 from koopsieve.io.reading.columns import Columns, Names, Reading, check_dt, check_names
-from koopsieve.io.reading.files import tables_from_files
-from koopsieve.io.reading.frames import tables_from_frames
+from koopsieve.io.reading.files import tables_from_files, tables_from_frames
 from koopsieve.io.reading.table import AnyPath, Table
 
 

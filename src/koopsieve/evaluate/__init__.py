@@ -1,8 +1,16 @@
 """Stage seven: how good a model is, in numbers and in words."""
 
-from koopsieve.evaluate.free_runs import free_run, simulation_errors, simulation_rmse, stays_in_range
 from koopsieve.evaluate.horizon_errors import WindowErrors, window_errors
-from koopsieve.evaluate.judgement import Diagnostics, Errors, diagnose, judge
+from koopsieve.evaluate.judgement import (
+    Diagnostics,
+    Errors,
+    diagnose,
+    free_run,
+    judge,
+    simulation_errors,
+    simulation_rmse,
+    stays_in_range,
+)
 from koopsieve.evaluate.metrics import add_noise, horizon_nmse, nmse, snr_db
 
 __all__ = [

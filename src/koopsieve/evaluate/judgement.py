@@ -1,4 +1,8 @@
-"""Models judged on data that nothing was chosen on: errors at the horizons and of free runs, and warnings in words."""
+"""Models judged on data that nothing was chosen on: errors at the horizons and of free runs, and warnings in words.
+
+In a free run a model is started once and given the inputs only, over stretches of a record or over whole episodes. A
+model that is good at the horizons asked for may still drift away when it is simulated. These errors show it.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,119 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown, number
 from koopsieve._display import steps as as_steps
-from koopsieve._types import FloatArray
-from koopsieve.data import Trajectories
-from koopsieve.evaluate.free_runs import simulation_rmse
+from koopsieve._types import FloatArray, magnitude
+from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate.metrics import horizon_nmse
 from koopsieve.regression import DesignDiagnostics, RegressionStatistics, design_diagnostics
 
 if TYPE_CHECKING:
     from koopsieve.forms import Model
+
+MAX_STRETCHES = 16
+MIN_STRETCHES = 4  # that a record is cut into, unless they would be shorter than `MIN_STEPS`
+MIN_STEPS, MAX_STEPS = 100, 1000  # of one run
+WITHIN = 1 - 1e-6  # widths of the range: a run that is held at one width has left it, whatever rounding says
+RANGE_FACTOR = 1.5  # `stays_in_range` starts and drives the model at this multiple of the deviation from the mean
+
+
+def free_run(model: Model, state: FloatArray, acting: FloatArray) -> FloatArray:
+    """Return the outputs of a run from one state with all delays, one row per row of inputs."""
+    run: FloatArray = model.free_runs(state[None], acting[None])[0]
+    return run
+
+
+def simulation_errors(
+    model: Model,
+    trajectories: Trajectories,
+    variance: FloatArray | None = None,
+    least: int = MIN_STRETCHES,
+    longest: int = MAX_STEPS,
+) -> FloatArray:
+    """Return the mean squared error of every run relative to the variance, mean over the outputs; inf if it diverges.
+
+    Runs start at places spread evenly over all episodes, at most 16 of them, and are at most `longest` steps long:
+    shorter where there are few data, so that there are at least `least` of them.
+
+    Parameters
+    ----------
+    model : Model
+    trajectories : Trajectories
+    variance : array, shape (n_outputs,), optional
+        What squared errors are relative to, where these data are one part of several; by default their own variance.
+    least : int
+        Runs at least, if each can have 100 steps.
+    longest : int
+        Steps of a run at most.
+    """
+    data = embedded(trajectories, model.signals.embedding)
+    outputs = len(model.output_names)
+    places, steps = _stretches(data, least, longest)
+    states, acting = _of_stretches(data, places, steps)
+    true = np.stack([data.states[e][k + 1 : k + steps + 1, :outputs] for e, k in places])
+    seen = np.concatenate([x[:, :outputs] for x in data.states])
+    unit = magnitude(seen)
+    relative = np.var(seen / unit, axis=0) if variance is None else variance / unit / unit
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = (model.free_runs(states, acting) / unit - true / unit) ** 2 / np.where(relative > 0, relative, 1.0)
+        errors: FloatArray = gap.mean(axis=(1, 2))
+    return np.where(np.isfinite(errors), errors, np.inf)
+
+
+def stays_in_range(model: Model, trajectories: Trajectories, factor: float = RANGE_FACTOR) -> bool:
+    """Return whether free runs stay bounded with start and inputs at 1.5 times their deviation from the mean.
+
+    Runs are as long as the episodes, at most 1000 steps. Bounded means: no output leaves the range of the data by more
+    than the width of that range (D79). A model that fails here is not to be trusted with inputs a little larger than
+    those it was learned from. Without inputs the answer is yes. A model that fails with `factor` 1 cannot be simulated.
+    """
+    data = embedded(trajectories, model.signals.embedding)
+    if not data.n_inputs and factor != 1:
+        return True
+    states, acting = _of_stretches(data, *_stretches(data, least=1))
+    seen = np.concatenate([x[:, : len(model.output_names)] for x in data.states])
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for values, every in ((states, data.states), (acting, data.inputs)):
+            values += (factor - 1) * (values - np.concatenate(every).mean(axis=0))
+        runs, beyond = model.free_runs(states, acting), WITHIN * (high - low)
+        return bool(((runs > low - beyond) & (runs < high + beyond)).all())
+
+
+def _stretches(
+    data: Trajectories, least: int = MIN_STRETCHES, longest: int = MAX_STEPS
+) -> tuple[list[tuple[int, int]], int]:
+    """Return (episode, sample) where runs start, spread evenly over all episodes, and their number of steps."""
+    lengths = np.sort([len(u) for u in data.inputs])
+    usual = int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * lengths.sum())])  # half of the samples are in longer
+    steps = max(1, min(longest, usual, max(int(lengths.sum()) // least, MIN_STEPS)))
+    places = [(e, k) for e, u in enumerate(data.inputs) for k in range(0, len(u) - steps + 1, steps)]
+    chosen = np.unique(np.linspace(0, len(places) - 1, MAX_STRETCHES).round().astype(int))
+    return [places[i] for i in chosen], steps
+
+
+def _of_stretches(data: Trajectories, places: list[tuple[int, int]], steps: int) -> tuple[FloatArray, FloatArray]:
+    """Return the states at the starts, and the inputs during the runs."""
+    states = np.stack([data.states[e][k] for e, k in places])
+    return states, np.stack([data.inputs[e][k : k + steps] for e, k in places])
+
+
+def simulation_rmse(model: Model, data: Trajectories, truth: Trajectories | None = None) -> dict[str, float]:
+    """Return the root mean square error of free runs over every episode, per output.
+
+    A run starts from the first state with all its delays, and is given the measured inputs and nothing else.
+    """
+    embedding = model.signals.embedding
+    measured = embedded(data, embedding)
+    reference = measured if truth is None else embedded(truth, embedding)
+    total, count = np.zeros(len(model.output_names)), 0
+    for x, u, true in zip(measured.states, measured.inputs, reference.states, strict=True):
+        run = free_run(model, x[0], u)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total += np.sum((run - true[1:, : len(total)]) ** 2, axis=0)
+        count += len(run)
+    rmse = np.sqrt(np.where(np.isnan(total), np.inf, total) / max(count, 1))
+    return dict(zip(model.output_names, map(float, rmse), strict=True))
+
 
 MAX_RADIUS_EXCESS = 1e-4  # a spectral radius this little above one is an integrator seen through noise, not growth
 

@@ -14,7 +14,7 @@ from koopsieve.data.splitting import thinned
 from koopsieve.data.stream import BLOCK_ROWS
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import stays_in_range
-from koopsieve.evaluate.free_runs import MAX_STEPS, MAX_STRETCHES
+from koopsieve.evaluate.judgement import MAX_STEPS, MAX_STRETCHES
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.forms.model import Model
 from koopsieve.regression import RegressionStatistics, compress

@@ -2,8 +2,7 @@
 
 from koopsieve.identify.estimate import Estimate, Identifier, Status
 from koopsieve.identify.groups import interchangeable_groups
-from koopsieve.identify.horizon_least_squares import HorizonLeastSquares
-from koopsieve.identify.least_squares import LeastSquares
+from koopsieve.identify.least_squares import HorizonLeastSquares, LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.sparse_bayes import SparseBayes
 from koopsieve.identify.spike_slab import MeanField, PublishedSpikeSlab, SpikeSlab, Start, UpdateOrder

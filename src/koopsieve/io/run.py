@@ -15,10 +15,9 @@ import numpy as np
 
 from koopsieve._display import csv_text
 from koopsieve._exchange import whole_folder
-from koopsieve._json import write_json
 from koopsieve._types import FloatArray
 from koopsieve._version import __version__
-from koopsieve._written import write_text
+from koopsieve._written import write_json, write_text
 from koopsieve.evaluate import Errors
 from koopsieve.evaluate.residuals import Correlation, ResidualTests, residual_tests
 from koopsieve.forms.path import SievePath

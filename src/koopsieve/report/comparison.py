@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from koopsieve._display import number, per_cent, steps
-from koopsieve._json import json_number, plain, read_json
 from koopsieve._types import KoopsieveError
-from koopsieve._written import write_text
+from koopsieve._written import json_number, plain, read_json, write_text
 from koopsieve.io.run import summarise
 from koopsieve.report.render import rendered
 from koopsieve.sifting.judge import LINEAR

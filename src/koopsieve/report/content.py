@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from koopsieve._display import probability
-from koopsieve._json import plain
+from koopsieve._written import plain
 from koopsieve.forms import Model
 from koopsieve.forms.path import SievePath
 from koopsieve.forms.spectra import Responses, responses, spectrum

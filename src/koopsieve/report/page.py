@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from koopsieve._json import plain
-from koopsieve._written import write_text
+from koopsieve._written import plain, write_text
 from koopsieve.forms import Model
 from koopsieve.io.run import summarise
 from koopsieve.plots.dependencies import dependencies

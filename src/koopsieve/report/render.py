@@ -12,7 +12,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from koopsieve._display import number, per_cent, probability, steps
-from koopsieve._json import json_number
+from koopsieve._written import json_number
 from koopsieve.forms import Model
 from koopsieve.report.content import script_json
 

@@ -20,8 +20,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from koopsieve._json import plain, read_json, write_json
 from koopsieve._types import KoopsieveError
+from koopsieve._written import plain, read_json, write_json
 from koopsieve.execution import Executor, Progress, silent
 
 SETTINGS = "settings.json"

@@ -22,7 +22,7 @@ from koopsieve._archive import read_arrays
 from koopsieve._types import FloatArray, KoopsieveError, real_array, warn_user
 from koopsieve.data import Trajectories
 from koopsieve.systems import wiener_hammerstein
-from koopsieve.systems.wiener_hammerstein_circuit import SAMPLE_RATE
+from koopsieve.systems.differential_equations import SAMPLE_RATE
 
 FILE = "wiener_hammerstein_process_noise.npz"
 MAX_RATIO = 200  # bytes unpacked per byte on disk

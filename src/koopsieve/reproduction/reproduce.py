@@ -10,8 +10,8 @@ from typing import Any
 
 from koopsieve import __version__
 from koopsieve._exchange import MARKER, whole_folder
-from koopsieve._json import write_json
 from koopsieve._types import KoopsieveError, warn_user
+from koopsieve._written import write_json
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.reproduction.monte_carlo import SETTINGS, RunTask, run_tasks
 from koopsieve.reproduction.records import load_records

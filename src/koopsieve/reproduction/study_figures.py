@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from koopsieve._json import json_number
 from koopsieve._types import FloatArray
+from koopsieve._written import json_number
 from koopsieve.plots.dependency_plots import STRENGTHS, draw_strengths
 from koopsieve.plots.figure import (
     DIVERGED,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from koopsieve._json import json_number
+from koopsieve._written import json_number
 from koopsieve.reproduction.study_settings import CircuitStudy, NoiseStudy, paper_numbers
 from koopsieve.reproduction.study_tables import FULL, REDUCED
 

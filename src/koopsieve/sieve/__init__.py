@@ -8,12 +8,10 @@ from koopsieve.sieve.algorithm_2 import (
     strong_components,
     threshold_inclusion,
 )
-from koopsieve.sieve.graph_sieve import GraphSet, GraphSieve
+from koopsieve.sieve.graph_sieve import GraphSet, GraphSieve, Sieve, TermSet
 from koopsieve.sieve.horizon import HorizonEstimate, HorizonSieve
-from koopsieve.sieve.protocol import Sieve, TermSet
 from koopsieve.sieve.simulation import SimulationSieve
-from koopsieve.sieve.strength import Strength, strength
-from koopsieve.sieve.thresholded import coefficient_count, controllable_subspace, thresholded
+from koopsieve.sieve.thresholded import Strength, coefficient_count, controllable_subspace, strength, thresholded
 
 __all__ = [
     "GraphSet",

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from koopsieve._archive import Arrays, read_archive, write_archive
+from koopsieve._archive import Arrays, from_plain, read_archive, to_plain, write_archive
 from koopsieve._display import Facts, Shown, html_grid, html_table, number, shorten, steps
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve._values import from_plain, to_plain
 from koopsieve.data import Embedding
 from koopsieve.data.provenance import Provenance
 from koopsieve.dictionary import Dictionary

@@ -4,11 +4,13 @@ from koopsieve.systems.closed_loop import ClosedLoopRun, ControlTask, follow
 from koopsieve.systems.control_tasks import control_tasks, reactor_task, tanks_task, vehicle_task
 from koopsieve.systems.differential_equations import (
     BENCH_SAMPLE_TIME,
+    CircuitRecord,
     bench_record,
     duffing,
     lorenz,
     random_drive,
     van_der_pol,
+    wiener_hammerstein,
 )
 from koopsieve.systems.plants import (
     HERON,
@@ -21,7 +23,6 @@ from koopsieve.systems.plants import (
     surface_vehicle,
     two_tanks,
 )
-from koopsieve.systems.wiener_hammerstein_circuit import CircuitRecord, wiener_hammerstein
 
 __all__ = [
     "BENCH_SAMPLE_TIME",

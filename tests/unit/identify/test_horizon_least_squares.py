@@ -17,7 +17,7 @@ from koopsieve import (
 )
 from koopsieve.data import Trajectories
 from koopsieve.identify import Status
-from koopsieve.identify import horizon_least_squares as method
+from koopsieve.identify import least_squares as method
 from koopsieve.identify.horizon_loss import (
     HorizonLoss,
     output_maps,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from koopsieve import KoopmanSieve, Model, Monomials, States
-from koopsieve._json import json_number, plain
+from koopsieve._written import json_number, plain
 from koopsieve.io.run import fit_per_cent, summarise, write_run
 from tests.runs import duffing_result, duffing_trajectories
 

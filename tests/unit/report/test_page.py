@@ -20,7 +20,7 @@ from koopsieve import (
     SquaredExponential,
     States,
 )
-from koopsieve._json import plain
+from koopsieve._written import plain
 from koopsieve.data import embedded
 from koopsieve.io.run import summarise
 from koopsieve.report import render_report, write_report

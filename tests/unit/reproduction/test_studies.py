@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchmarks.sensitivity import circuit_variants, noise_table, noise_variants
-from koopsieve._json import json_number, plain, read_json, write_json
 from koopsieve._types import KoopsieveError
+from koopsieve._written import json_number, plain, read_json, write_json
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.execution import silent
 from koopsieve.identify import SpikeSlab

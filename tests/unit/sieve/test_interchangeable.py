@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from koopsieve import Constant, Function, GraphSieve, States, Trajectories, sift
-from koopsieve._json import plain
+from koopsieve._written import plain
 from koopsieve.io.run import summarise
 from koopsieve.report import write_report
 

@@ -24,7 +24,7 @@ from koopsieve import (
     horizon_nmse,
     sift,
 )
-from koopsieve._json import write_json
+from koopsieve._written import write_json
 from koopsieve.evaluate import Diagnostics
 from koopsieve.execution import Serial, Threads
 from koopsieve.io.run import write_run

@@ -8,7 +8,7 @@ import pytest
 
 from koopsieve import Function, KoopsieveError, LeastSquares, Model, SieveResult, States, Trajectories, compress
 from koopsieve._archive import read_arrays, write_archive
-from koopsieve._json import plain
+from koopsieve._written import plain
 from koopsieve.forms import LinearModel
 from koopsieve.io.run import summarise
 from koopsieve.sifting.result import KIND, VERSION

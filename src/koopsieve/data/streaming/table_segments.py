@@ -19,7 +19,7 @@ from koopsieve.data.resampling import typical_step
 from koopsieve.data.streaming.blocks import SampleBlock
 from koopsieve.data.streaming.origins import Read, SegmentOrigin, compute
 from koopsieve.io.reading.columns import Columns, check_columns
-from koopsieve.io.reading.frames import WHOLE_FRAME, arrow_frame, as_frame, needed_for
+from koopsieve.io.reading.files import WHOLE_FRAME, arrow_frame, as_frame, needed_for
 from koopsieve.io.reading.table import FIRST_ROW, Table, reading_in_words
 from koopsieve.io.reading.times import TimeBase
 

@@ -14,7 +14,7 @@ import numpy as np
 from koopsieve._types import FloatArray, magnitude
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate.free_runs import RANGE_FACTOR
+from koopsieve.evaluate.judgement import RANGE_FACTOR
 from koopsieve.forms.hidden.encoder import encoded, fitted_encoder
 from koopsieve.forms.hidden.model import HiddenModel
 from koopsieve.forms.hidden.problem import HiddenProblem, boxed, problem_of, rescaled, without_unused_states

@@ -20,8 +20,8 @@ from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Task, filled, learning_statistics, with_validation
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.sieve.graph_sieve import Sieve, TermSet
 from koopsieve.sieve.horizon import HorizonSieve
-from koopsieve.sieve.protocol import Sieve, TermSet
 
 
 @dataclass(frozen=True, eq=False)
