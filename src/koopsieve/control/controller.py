@@ -73,6 +73,10 @@ class ControlLaw:
         in_range("tolerance, that of the solver,", self.tolerance, 0.0, 1.0, open_ends=True)
         if self.time_limit is not None:
             in_range("time_limit, the seconds of a step,", self.time_limit, 0.0, np.inf)
+        model = self.problem.model  # machine code is loaded, or made, here and not at the first measurement
+        anywhere = np.zeros((1, len(model.carried_names))), np.zeros((1, len(model.signals.inputs)))
+        with np.errstate(all="ignore"):
+            model.advance(*anywhere), model.jacobians(*anywhere)
 
     def start(self, acting: ArrayLike = 0.0) -> ControlState:
         """Return the state before the first measurement; `acting` are the moved inputs that act then."""

@@ -164,17 +164,18 @@ class KalmanFilter:
 
     def _correct(self, belief: Belief, y: FloatArray) -> Belief:
         """Weigh the outputs that are taken in: K = P·Hᵀ·(H·P·Hᵀ + R)⁻¹, H = [C, 0]."""
-        size, P = len(belief.carried), belief.covariance
-        H = np.zeros((len(y), len(P)))
-        H[:, :size] = self._reading
-        S = H @ P @ H.T + np.diag(self.noise.measurement)
+        size, P, R = len(belief.carried), belief.covariance, self.noise.measurement
+        seen = self._reading @ P[:size]  # H·P
+        S = seen[:, :size] @ self._reading.T + np.diag(R)
         error = y - self.model.read(belief.carried[None])[0]
         found = belief.innovations.following(error, np.diag(S), self.gate)
-        taken = np.flatnonzero(found.taken)
-        H, R = H[taken], self.noise.measurement[taken]
-        gain = np.linalg.solve(S[np.ix_(taken, taken)], H @ P).T
-        change = gain @ error[taken]
-        rest = np.eye(len(P)) - gain @ H
+        C, taken = self._reading, np.flatnonzero(found.taken)
+        if len(taken) < len(y):
+            C, seen, S, error, R = C[taken], seen[taken], S[np.ix_(taken, taken)], error[taken], R[taken]
+        gain = np.linalg.solve(S, seen).T
+        change = gain @ error
+        rest = np.eye(len(P))
+        rest[:, :size] -= gain @ C
         return replace(
             belief,
             carried=belief.carried + change[:size],

@@ -246,7 +246,8 @@ class Planner:
 
     @cached_property
     def _solver(self) -> Solver:
-        return Solver(self.problem.pattern, self.problem.same_at_every_step, self.tolerance)
+        problem = self.problem
+        return Solver(problem.pattern, problem.cost.moves, problem.same_at_every_step, self.tolerance)
 
 
 def _aims(request: Request) -> tuple[FloatArray, FloatArray]:

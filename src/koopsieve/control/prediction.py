@@ -99,10 +99,9 @@ def linearised_prediction(
     drift, pull = np.empty((H + 1, len(carried))), np.zeros((H + 1, len(carried), H * width))
     drift[0], offsets = carried, steps.offset + disturbance
     for h in range(H):
-        now = h * width
         drift[h + 1] = steps.A[h] @ drift[h] + offsets[h]
-        np.matmul(steps.A[h], pull[h, :, :now], out=pull[h + 1, :, :now])
-        pull[h + 1, :, now : now + width] = steps.B[h]
+        np.matmul(steps.A[h], pull[h], out=pull[h + 1])  # zeros too: whole matrices are multiplied faster than parts
+        pull[h + 1, :, h * width : (h + 1) * width] = steps.B[h]
     free, G = drift[1:] @ steps.C.T, steps.C @ pull[1:]
     return PathPrediction(free.ravel(), G.reshape(-1, H * width), drift, pull, steps.A)
 

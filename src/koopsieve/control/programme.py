@@ -119,6 +119,11 @@ class Cost:
         return self.low.size
 
     @cached_property
+    def prices(self) -> FloatArray:
+        """The price of every output that may have limits."""
+        return np.tile(self.price, len(self.low))[self.limited]
+
+    @cached_property
     def changes(self) -> FloatArray:
         """The matrix D with D·U = (u[k], u[k+1] − u[k], …)."""
         return np.eye(self.moves) - np.eye(self.moves, k=-self.low.shape[1])
@@ -165,17 +170,20 @@ class Cost:
 def hessian(cost: Cost, G: FloatArray) -> FloatArray:
     """Return P: GᵀQG + DᵀSD + R for the inputs (D73), the price for exceeded limits."""
     slack = len(cost.limited)
-    P = np.zeros((cost.moves + slack, cost.moves + slack))
     weighed = (cost.Q @ G.reshape(len(cost.low), -1, cost.moves)).reshape(G.shape)
-    P[: cost.moves, : cost.moves] = G.T @ weighed + cost.of_inputs
-    P[cost.moves :, cost.moves :] = np.diag(_prices(cost))
+    moved: FloatArray = G.T @ weighed + cost.of_inputs
+    if not slack:
+        return moved
+    P = np.zeros((cost.moves + slack, cost.moves + slack))
+    P[: cost.moves, : cost.moves] = moved
+    P[cost.moves :, cost.moves :] = np.diag(cost.prices)
     return P
 
 
 def constraint_matrix(cost: Cost, G: FloatArray) -> FloatArray:
     """Return A: rows of inputs, of their changes, and of outputs below, above their limits, and of the excess."""
     slack = len(cost.limited)
-    rows = [np.hstack([np.eye(cost.moves), np.zeros((cost.moves, slack))])]
+    rows = [np.eye(cost.moves, cost.moves + slack)]
     if cost.rate_limited:
         rows.append(np.hstack([cost.changes, np.zeros((cost.moves, slack))]))
     if slack:
@@ -188,7 +196,7 @@ def constraint_matrix(cost: Cost, G: FloatArray) -> FloatArray:
 def gradient(cost: Cost, prediction: AffinePrediction, reference: FloatArray, previous: FloatArray) -> FloatArray:
     """Return q: GᵀQ(free − r), what the last input adds through the first change (D73), and the price of excess."""
     q = np.empty(cost.moves + len(cost.limited))
-    q[cost.moves :] = _prices(cost)
+    q[cost.moves :] = cost.prices
     gap = prediction.free.reshape(reference.shape) - reference
     q[: cost.moves] = prediction.G.T @ (gap @ cost.Q).ravel()
     q[: len(previous)] -= cost.S @ previous
@@ -219,7 +227,3 @@ def bounds(cost: Cost, prediction: AffinePrediction, previous: FloatArray) -> tu
         lower += [-none, least - free, np.zeros(len(cost.limited))]
         upper += [most - free, none, none]
     return np.concatenate(lower), np.concatenate(upper)
-
-
-def _prices(cost: Cost) -> FloatArray:
-    return np.tile(cost.price, len(cost.low))[cost.limited]

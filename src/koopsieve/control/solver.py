@@ -1,4 +1,4 @@
-"""OSQP, set up once for all programmes of one shape."""
+"""Solvers of the programme of a step: active sets where only limits of inputs act, otherwise OSQP, set up once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lapack
 from scipy.sparse import csc_matrix
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, needed
@@ -14,6 +15,38 @@ from koopsieve.control.programme import QuadraticProgramme
 MIN_SCALE = 1e-12  # lower bound of the diagonal entries of P and the rows of A that units are made of
 USABLE_STATUS = (1, 2, 7, 8)  # OSQP's codes for solved, nearly solved, out of iterations, and out of time
 MIN_SECONDS = 1e-4  # what OSQP is always given; zero would mean no limit
+MAX_ACTIVE_SETS = 8  # tried before OSQP is asked
+ROUNDING = 1e-9  # of a limit or a slope, as a share of its size
+
+
+def within_input_limits(programme: QuadraticProgramme, moves: int, start: FloatArray) -> FloatArray | None:
+    """Return the minimiser of a programme if only limits of its inputs, the first `moves` variables, act; None if not.
+
+    Primal–dual active sets (D94), from those of `start`: inputs at a limit are fixed there and the others solved for;
+    those that go beyond a limit join the set, and those that the cost pulls back leave it. Where this ends the answer
+    is exact. If the other limits hold there too, no excess is needed, and its price keeps it at zero.
+    """
+    P, q, low, high = programme.P[:moves, :moves], programme.q[:moves], programme.l[:moves], programme.u[:moves]
+    pinned = low == high
+    at_low, at_high = (start <= low) & ~pinned, (start >= high) & ~pinned
+    for _ in range(MAX_ACTIVE_SETS):
+        free = np.flatnonzero(~(at_low | at_high | pinned))
+        x = np.where(at_high, high, low)
+        x[free] = 0.0
+        block = P if len(free) == moves else P[free[:, None], free]
+        _, found, wrong = lapack.dposv(block, -(P @ x + q)[free]) if len(free) else (None, x[free], 0)
+        if wrong or not np.isfinite(found).all():
+            return None
+        x[free] = found
+        slope, near = P @ x + q, ROUNDING * np.abs(q).max()
+        now_low, now_high = (x < low) | (at_low & (slope >= -near)), (x > high) | (at_high & (slope <= near))
+        if (now_low == at_low).all() and (now_high == at_high).all():
+            others = programme.A[moves:, :moves] @ x
+            near = ROUNDING * (1 + np.abs(others))
+            kept = (others >= programme.l[moves:] - near) & (others <= programme.u[moves:] + near)
+            return np.concatenate([x, np.zeros(len(programme.q) - moves)]) if kept.all() else None
+        at_low, at_high = now_low, now_high
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,22 +94,28 @@ class Scaled:
 
 
 class Solver:
-    """An OSQP workspace. It keeps what it has factored; up to the tolerance, answers depend on the programme alone.
+    """Active sets, and an OSQP workspace for where they do not end.
+
+    The workspace keeps what it has factored; up to the tolerance, answers depend on the programme alone.
 
     Parameters
     ----------
     pattern : tuple of array
         P and A with an entry that is not zero wherever one may ever stand.
+    moves : int
+        Number of inputs over the horizon; the other variables are excesses.
     fixed : bool
         Whether P and A stay what they are at the first programme.
     tolerance : float
         Absolute and relative, of OSQP.
     """
 
-    def __init__(self, pattern: tuple[FloatArray, FloatArray], fixed: bool, tolerance: float = 1e-5) -> None:
+    def __init__(
+        self, pattern: tuple[FloatArray, FloatArray], moves: int, fixed: bool, tolerance: float = 1e-5
+    ) -> None:
         self._osqp = needed("osqp", "A controller", "osqp")
         self._P, self._A = Pattern.of(np.triu(pattern[0]) != 0), Pattern.of(pattern[1] != 0)
-        self._fixed, self._tolerance = fixed, tolerance
+        self._moves, self._fixed, self._tolerance = moves, fixed, tolerance
         self._workspace: Any = None
 
     def solve(
@@ -93,6 +132,11 @@ class Solver:
             raise KoopsieveError(
                 "The model's predictions over the horizon are not finite. Use a shorter horizon or a stable model."
             )
+        exact = within_input_limits(
+            programme, self._moves, np.zeros(self._moves) if start is None else start[: self._moves]
+        )
+        if exact is not None:
+            return exact
         scaled = Scaled.of(programme)
         self._load(scaled.programme)
         if start is not None:

@@ -62,8 +62,7 @@ class LiftedStateModel(Model, ABC):
 
     def start_slopes(self, states: FloatArray) -> FloatArray:
         """Return the derivatives of the observables."""
-        points = np.hstack([states, np.zeros((len(states), len(self.input_names)))])
-        return self.dictionary.gradient(points)[:, : self.dictionary.size, : states.shape[1]]
+        return np.concatenate([family.gradient(states) for family in self.dictionary.families], axis=1)
 
     @property
     def numbers_per_start(self) -> int:

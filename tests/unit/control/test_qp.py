@@ -1,5 +1,7 @@
 """Quadratic programmes against sums written out, derivatives by differences, and another solver."""
 
+from dataclasses import replace
+
 import casadi
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from koopsieve import LinearModel, Monomials, States, Trajectories
 from koopsieve._types import KoopsieveError
 from koopsieve.control import Limits, Weights
 from koopsieve.control.prediction import linearised_prediction, simulated
-from koopsieve.control.solver import Solver
+from koopsieve.control.programme import QuadraticProgramme
+from koopsieve.control.solver import Solver, within_input_limits
 from koopsieve.data import Embedding
 from tests.unit.export.models import FORMS, pendulum_model
 from tests.unit.export.plant import plant_model
@@ -119,7 +122,7 @@ def test_bounded_least_squares_gives_the_same_plan():
     model, carried, _, disturbance, reference = setting("linear")
     problem = model.to_qp(7, Weights(outputs=1.0, rates=0.0, inputs=0.2), Limits(inputs=(-0.3, 0.3)))
     programme = problem.programme(carried, reference, np.zeros(2), disturbance=disturbance)
-    found = Solver(problem.pattern, fixed=True, tolerance=1e-9).solve(programme)
+    found = Solver(problem.pattern, problem.cost.moves, fixed=True, tolerance=1e-9).solve(programme)
     prediction = problem.prediction(carried, disturbance, np.zeros((7, 2)))
     rows = np.vstack([prediction.G, np.sqrt(0.2) * np.eye(14)])
     wanted = np.concatenate([reference.ravel() - prediction.free, np.zeros(14)])
@@ -135,7 +138,7 @@ def test_another_solver_gives_the_same_plan(form):
     tight = Limits(inputs=(-0.6, 0.8), rates=0.5, outputs=(-0.02, 0.02), price=0.05)
     problem, previous = model.to_qp(7, WEIGHTS, tight), np.array([0.2, -0.1])
     programme = problem.programme(carried, reference, previous, 0.1 * plan, disturbance)
-    found = Solver(problem.pattern, problem.same_at_every_step, tolerance=1e-9).solve(programme)
+    found = Solver(problem.pattern, problem.cost.moves, problem.same_at_every_step, tolerance=1e-9).solve(programme)
     judge = casadi.conic(
         "judge", "qpoases", {"h": casadi.DM(programme.P).sparsity(), "a": casadi.DM(programme.A).sparsity()}, QUIET
     )
@@ -148,12 +151,35 @@ def test_another_solver_gives_the_same_plan(form):
 def test_a_solver_takes_programmes_one_after_the_other():
     """Matrices are exchanged inside OSQP; the answers are those of a new solver."""
     model, carried, plan, disturbance, reference = setting("bilinear")
-    problem = model.to_qp(7, WEIGHTS, LIMITS)
-    kept = Solver(problem.pattern, fixed=False, tolerance=1e-8)
+    tight = Limits(inputs=(-0.6, 0.8), rates=0.05, outputs=(-0.02, 0.02), price=0.05)
+    problem = model.to_qp(7, WEIGHTS, tight)
+    kept = Solver(problem.pattern, problem.cost.moves, fixed=False, tolerance=1e-8)
     for scale in (0.0, 1.0, -1.0):
         programme = problem.programme(carried, reference, np.zeros(2), scale * plan, disturbance)
-        fresh = Solver(problem.pattern, fixed=False, tolerance=1e-8)
+        fresh = Solver(problem.pattern, problem.cost.moves, fixed=False, tolerance=1e-8)
+        assert within_input_limits(programme, problem.cost.moves, np.zeros(14)) is None
         np.testing.assert_allclose(kept.solve(programme), fresh.solve(programme), atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_active_sets_end_where_no_input_can_do_better(seed):
+    """Conditions of a minimum: no slope where an input is free, and a slope towards the limit where it is at one."""
+    rng = np.random.default_rng(seed)
+    root, q, pinned = rng.normal(size=(12, 9)), 4 * rng.normal(size=9), np.arange(9) == seed
+    low, high = np.where(pinned, 0.1, -0.4), np.where(pinned, 0.1, 0.3)
+    programme = QuadraticProgramme(root.T @ root, q, np.eye(9), low, high)
+    x = within_input_limits(programme, 9, rng.normal(size=9))
+    slope = programme.P @ x + q
+    free, at_low, at_high = (x > low) & (x < high), (x == low) & ~pinned, (x == high) & ~pinned
+    assert free.any()
+    assert (at_low | at_high).any()
+    np.testing.assert_allclose(slope[free], 0.0, atol=1e-12)
+    assert (slope[at_low] > 0).all()
+    assert (slope[at_high] < 0).all()
+    beyond = QuadraticProgramme(np.eye(10), np.append(q, 1.0), np.eye(1, 10), np.array([5.0]), np.array([6.0]))
+    rows = np.vstack([np.eye(9, 10), beyond.A])
+    limited = replace(beyond, A=rows, l=np.append(low, 5.0), u=np.append(high, 6.0))
+    assert within_input_limits(limited, 9, np.zeros(9)) is None  # a limit of an output is in the way: for OSQP
 
 
 def test_in_the_linear_form_only_vectors_change():

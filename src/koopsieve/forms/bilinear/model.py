@@ -128,8 +128,8 @@ class BilinearModel(LiftedStateModel):
 
     def jacobians(self, carried: FloatArray, acting: FloatArray) -> Linearisation:
         """Return A + Σ_j u_j N_j and B with columns N_j φ added, around each point."""
-        A = self.A + np.einsum("pj,jab->pab", acting, self.N)
-        bent = np.einsum("jab,pb->paj", self.N, carried)
+        A = self.A + np.tensordot(acting, self.N, axes=1)
+        bent = np.matmul(self.N, carried.T).transpose(2, 1, 0)
         return Linearisation(A, self.B + bent, self.C, -np.einsum("paj,pj->pa", bent, acting))
 
     def arrays(self) -> Mapping[str, FloatArray]:
