@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, TypeAlias
 
 import sympy
@@ -69,12 +69,24 @@ def parsed(text: str, names: Mapping[str, Expr]) -> Expr:
     >>> parsed("abs(v)*v - 2*y^2", {"y": y, "v": v})
     v*abs(v) - 2*y**2
     """
-    source = _Source(text, _tokens(text), names)
+    used = [token.text for token in names_in(text)]
+    if not all(name in names for name in used):
+        return _parsed(_Source(text, _tokens(text), names))  # which says what is known
+    return _parsed_once(text, tuple((name, names[name]) for name in dict.fromkeys(used)))
+
+
+@lru_cache(maxsize=4096)
+def _parsed_once(text: str, names: tuple[tuple[str, Expr], ...]) -> Expr:
+    """Return the expression of a text; the same terms are parsed for every number of delays that is tried."""
+    return _parsed(_Source(text, _tokens(text), dict(names)))
+
+
+def _parsed(source: _Source) -> Expr:
     found, end = _sum(source, 0, 0)
     if end < len(source.tokens):
         raise source.expected(end, "an operator or the end")
     if isinstance(found, float) or not found.free_symbols:
-        raise KoopsieveError(f'"{text}" is a constant. A term must hold a signal; for an offset use Constant().')
+        raise KoopsieveError(f'"{source.text}" is a constant. A term must hold a signal; for an offset use Constant().')
     return found
 
 

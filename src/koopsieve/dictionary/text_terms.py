@@ -184,5 +184,6 @@ def _variables(text: str, known: Mapping[str, int], signals: Signals) -> dict[st
                 f'The term "{text}" needs {name} (position {position}), which is not among the samples that a step '
                 f"sees: {held}. Ask for more delays, or for another timing of the inputs."
             )
-    parsed(text, dict(zip(known, real_symbols("p", len(known)), strict=True)))  # names what it does not know
+    if not names.keys() <= known.keys():
+        parsed(text, dict(zip(known, real_symbols("p", len(known)), strict=True)))  # raises: names what is not known
     return {name: known[name] for name in names}

@@ -17,7 +17,7 @@ from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_field
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify.estimate import Estimate, Status, require_statistics
 from koopsieve.identify.horizon_loss import HorizonLoss, whitening
-from koopsieve.identify.linalg.eigenvalues import clip_eigenvalues
+from koopsieve.identify.linalg.stacks import clip_eigenvalues
 from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, required_multistep
 

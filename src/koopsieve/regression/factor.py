@@ -3,6 +3,15 @@
 For a design Φ (rows × p) and targets T (rows × q) with Φ = QR, the factor holds R, S = QᵀT, the cross products of what
 Q leaves over, and the number of rows. It is a monoid: `absorb` adds rows, `merge` joins two factors,
 `empty` is the neutral element.
+
+New rows are put under a factor in one of three ways, all as accurate as one QR of all rows.
+
+`householder_update` is the QR of [R; Φ]. `cholesky_update` takes the factor of its Gram matrix, where there is one, and
+mends it by a second one, of rows that are nearly orthogonal by then. `innovation_update` writes the new rows as Φ = YR
+and works on [I; Y] instead. Its Gram matrix I + YᵀY loses nothing as long as Y is of moderate size, that is, as long as
+the new rows hold little that the old ones did not: then everything is matrix products, which run at the full speed of
+every core and need a third less time. Y is the only place where R is inverted, row by row and backward stably, so the
+condition number of the design is never squared.
 """
 
 from __future__ import annotations
@@ -12,16 +21,22 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.execution import one_blas_thread
-from koopsieve.regression.update import householder_update, innovation_update, positive_diagonal, products
 
 MAX_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
 DEPENDENT = 1e-8  # norm outside the regressors before it, relative to its own: less is rounding
 _PANEL_COLUMNS = 32  # columns per panel of the blocked QR
 _FIRST_ROWS_PER_REGRESSOR = 4  # rows of the first QR, enough that those after it can be matrix products
+_SOLVED_COLUMNS = 64  # columns of the triangular solve at a time; all but this diagonal band of it is matrix products
+_BLOCK_ROWS = 2048  # rows at a time, so that what is worked on stays in the cache
+# The leverage ‖Y‖² of all new rows together, up to which products are used. Rounding changes what is known of any
+# direction, however weak, by at most ε·leverage of itself: 1e-11 here, where Householder promises ε of the largest.
+_MAX_LEVERAGE = 5e4
+_MAX_LOSS = 0.5  # sum over a row of what rounding changed in the Gram matrix of orthogonal columns
+_SAMPLE_EVERY = 32  # every 32nd row is tried first, to see whether the limit will be passed
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +75,11 @@ class TriangularFactor:
         return independent
 
     @classmethod
+    def prior(cls, size: FloatArray, targets: int) -> TriangularFactor:
+        """Return the factor of one row per regressor that says it is zero, with these weights; they are not counted."""
+        return cls(np.diag(size), np.zeros((len(size), targets)), np.zeros((targets, targets)), 0)
+
+    @classmethod
     def empty(cls, regressors: int, targets: int) -> TriangularFactor:
         """Return the factor of no rows at all."""
         shape = (regressors, targets)
@@ -68,16 +88,19 @@ class TriangularFactor:
     def absorb(self, design: ArrayLike, targets: ArrayLike) -> TriangularFactor:
         """Return the factor after the given rows: by matrix products where that is safe, by Householder QR elsewhere.
 
-        Both are as accurate as one QR of all rows (see `koopsieve.regression.update`); neither argument is written to.
+        All ways are as accurate as one QR of all rows; neither argument is written to.
         """
         design, targets = np.asarray(design, dtype=float), np.asarray(targets, dtype=float)
         if len(self.R) == 0 or len(design) == 0:
             left = self.leftover_products + products(targets)
             return TriangularFactor(self.R, self.S, left, self.rows + len(targets))
         first = _FIRST_ROWS_PER_REGRESSOR * len(self.R)
-        if self.rows == 0 and len(design) > first:
+        if len(design) > first and not self.R.any():
             return self.absorb(design[:first], targets[:first]).absorb(design[first:], targets[first:])
-        updated = innovation_update(self.R, self.S, design, targets)
+        for update in (innovation_update, cholesky_update):
+            updated = update(self.R, self.S, design, targets)
+            if updated is not None:
+                break
         R, S, rest = householder_update(self.R, self.S, design, targets) if updated is None else updated
         return TriangularFactor(R, S, self.leftover_products + rest, self.rows + len(design))
 
@@ -130,3 +153,113 @@ def refuse_too_large(factor: TriangularFactor, names: Sequence[str]) -> None:
             f"The squares of {listed} are too large to be added up in 64-bit floats. Scale the data, or look for "
             "samples that are far too large."
         )
+
+
+def innovation_update(
+    R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Return R, S and the cross products left over after new rows, or None where the new rows outweigh the old.
+
+    With Y = ΦR⁻¹, UᵀU = I + YᵀY and the innovation E = T − YS (the new targets less what the old rows predict):
+    R ← UR, S ← US + U⁻ᵀYᵀE, and EᵀE − (U⁻ᵀYᵀE)ᵀ(U⁻ᵀYᵀE) is left over, without cancellation because E is already small.
+    """
+    if not np.diagonal(R).all() or not expected_leverage(R, design) <= _MAX_LEVERAGE:
+        return None
+    p, q = S.shape
+    square, cross, left = np.eye(p), np.zeros((p, q)), np.zeros((q, q))
+    for start in range(0, len(design), _BLOCK_ROWS):
+        with np.errstate(all="ignore"):  # an almost singular R overflows here; the test below then says no
+            Y = solve_right(R, design[start : start + _BLOCK_ROWS])
+            square += Y.T @ Y
+        if not np.trace(square) <= p + _MAX_LEVERAGE:
+            return None
+        E = np.empty((len(Y), q), order="F")
+        np.subtract(targets[start : start + _BLOCK_ROWS], np.matmul(Y, S, out=E), out=E)
+        cross += Y.T @ E
+        left += products(E)
+    U = np.linalg.cholesky(square).T
+    gain = blas.dtrsm(1.0, U, cross, trans_a=1)
+    left -= products(gain)
+    np.fill_diagonal(left, np.maximum(np.diagonal(left), 0.0))  # rounding must not make a square negative
+    return np.triu(blas.dtrmm(1.0, U, R)), gain + blas.dtrmm(1.0, U, S), left
+
+
+def cholesky_update(
+    R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Return R, S and the cross products left over after new rows, or None where a Gram matrix lost too many digits.
+
+    With V the Cholesky factor of the Gram matrix of A = [R; Φ], the columns of Y = AV⁻¹ are orthogonal but for what the
+    Gram matrix lost. As long as that is little, UᵀU = YᵀY loses nothing: R ← UV, and Q = YU⁻¹.
+    """
+    if len(design) < len(R):
+        return None
+    rows, seen = np.concatenate([R, design]), np.concatenate([S, targets])
+    with np.errstate(all="ignore"):
+        gram = products(rows)
+        norm = np.sqrt(np.diagonal(gram))
+        try:
+            V = np.linalg.cholesky(gram / norm / norm[:, None]).T * norm
+            Y = solve_right(V, rows)
+            square = Y.T @ Y
+            if not np.abs(square - np.eye(len(R))).max() <= _MAX_LOSS / len(R):
+                return None
+            U = np.linalg.cholesky(square).T
+        except np.linalg.LinAlgError:
+            return None
+    through = blas.dtrsm(1.0, U, Y.T @ seen, trans_a=1)
+    return np.triu(blas.dtrmm(1.0, U, V)), through, products(seen - Y @ blas.dtrsm(1.0, U, through))
+
+
+def expected_leverage(R: FloatArray, design: FloatArray) -> float:
+    """Return ‖ΦR⁻¹‖², estimated from a sample of the rows of Φ; not finite where R is almost singular.
+
+    A guess is enough: it spares most of the work that would be thrown away, and either update is right.
+    """
+    sample = design[::_SAMPLE_EVERY]
+    with np.errstate(all="ignore"):
+        Y = solve_right(R, sample)
+        return float(np.einsum("ij,ij->", Y, Y)) * len(design) / max(len(sample), 1)
+
+
+def householder_update(
+    R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return R, S and the cross products left over after new rows, by LAPACK's blocked QR of [R; Φ]."""
+    p, q = S.shape
+    known = p if R.any() else 0  # nothing above the very first rows
+    rows = max(known + len(design), p)
+    V, T = np.zeros((rows, p), order="F"), np.zeros((rows, q), order="F")
+    V[:known], T[:known] = R[:known], S[:known]
+    V[known : known + len(design)], T[known : known + len(design)] = design, targets
+    V, tau, _, _ = lapack.dgeqrf(V, lwork=_SOLVED_COLUMNS * p, overwrite_a=1)
+    if q:
+        T, _, _ = lapack.dormqr("L", "T", V, tau, T, lwork=_SOLVED_COLUMNS * q, overwrite_c=1)
+    return *positive_diagonal(V[:p], T[:p]), products(T[p:])
+
+
+def products(columns: FloatArray) -> FloatArray:
+    """Return the products of all columns with each other; data that are too large overflow, and are refused later."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: FloatArray = columns.T @ columns
+    return found
+
+
+def positive_diagonal(R: FloatArray, S: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return R and S with the signs that make the diagonal of R not negative, and zeros below it."""
+    signs = np.where(np.diagonal(R) < 0, -1.0, 1.0)[:, None]
+    return signs * np.triu(R), signs * S
+
+
+def solve_right(R: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return Y with YR = rows, block column by block column."""
+    Y = np.array(rows, order="F")
+    known = np.empty(
+        (len(Y), min(_SOLVED_COLUMNS, len(R))), order="F"
+    )  # once: fresh memory costs as much as the product
+    for start in range(0, len(R), _SOLVED_COLUMNS):
+        block = slice(start, start + _SOLVED_COLUMNS)
+        width = len(R[block])
+        Y[:, block] -= np.matmul(Y[:, :start], R[:start, block], out=known[:, :width])
+        blas.dtrsm(1.0, R[block, block], Y[:, block], side=1, overwrite_b=1)  # whole columns: done in place
+    return Y

@@ -168,7 +168,7 @@ def test_the_factor_and_products_are_those_of_the_jacobian_whatever_the_chunks(m
         normal = fit.normal(theta)
         np.testing.assert_allclose(normal.products, J.T @ J, rtol=1e-12, atol=1e-12 * np.abs(J.T @ J).max())
         np.testing.assert_allclose(normal.score, J.T @ (target - J @ theta), atol=1e-12 * np.abs(J.T @ target).max())
-        factor = fit.factor(theta)
+        factor = fit.factor(theta, prior=0.0)
         np.testing.assert_allclose(factor.R.T @ factor.R, J.T @ J, atol=1e-10 * np.abs(J.T @ J).max())
         np.testing.assert_allclose(factor.R.T @ factor.S[:, 0], J.T @ target, atol=1e-10 * np.abs(J.T @ target).max())
         assert factor.rows == 12 * 6 * 2

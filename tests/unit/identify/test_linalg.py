@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from koopsieve.identify.linalg import stacks
 from koopsieve.identify.linalg.batches import batches, posterior
-from koopsieve.identify.linalg.eigenvalues import clip_eigenvalues
+from koopsieve.identify.linalg.stacks import clip_eigenvalues
 from koopsieve.identify.linalg.standardise import standardise
 from tests.problems import sparse_problem, statistics_of
 

@@ -14,8 +14,8 @@ from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.dictionary.delay_line import Shifts, shifts
 from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.spectra import spectral_radius
-from koopsieve.identify.linalg.eigenvalues import ROUNDING as ROUNDING
-from koopsieve.identify.linalg.eigenvalues import clip_eigenvalues
+from koopsieve.identify.linalg.stacks import ROUNDING as ROUNDING
+from koopsieve.identify.linalg.stacks import clip_eigenvalues
 from koopsieve.regression import RegressionStatistics
 
 

@@ -3,7 +3,8 @@
 The loops go through windows in blocks; within a block every operation runs over all its windows, side by side in the
 registers of the processor. Each window's result is the same wherever it stands. Numba is imported with this file, and
 this file when the first model is simulated. Machine code is kept on disk: beside this file, or in the user's cache
-where that folder cannot be written to.
+where that folder cannot be written to. It is made anew when this file changes, and only then: what is compiled
+together must stand together.
 """
 
 from __future__ import annotations

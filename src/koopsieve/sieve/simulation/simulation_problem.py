@@ -154,9 +154,7 @@ class SimulationProblem:
         row for each coefficient holds back directions that the data hardly see: rounding would decide about them.
         """
         unit = self._unit(self.squared_errors(fitted.free, fitted.theta))
-        factor = self._fit(columns, unit).factor(fitted.coef[columns])
-        prior = np.diag(_PRIOR_ROW * np.linalg.norm(factor.R, axis=0))
-        return replace(factor.absorb(prior, np.zeros_like(factor.S)), rows=factor.rows)
+        return self._fit(columns, unit).factor(fitted.coef[columns], _PRIOR_ROW)
 
     def refitted(
         self,
@@ -179,7 +177,7 @@ class SimulationProblem:
         return self.fitted(free, starts[best], optimiser)
 
     def _relative(self, fit: WindowFit, theta: FloatArray) -> FloatArray:
-        relative: FloatArray = np.mean(fit.errors(theta) ** 2, axis=0) / self.variance
+        relative: FloatArray = fit.squared_errors(theta) / self.variance
         return np.maximum(relative, _FLOOR)
 
     def _mean(self, squared_errors: FloatArray) -> float:

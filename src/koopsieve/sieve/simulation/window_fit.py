@@ -8,7 +8,7 @@ simulation sieve knows of a form.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 import numpy as np
@@ -63,12 +63,15 @@ class WindowFit:
         Unit of each output's error after each step.
     free : array of bool, shape (p, q)
         The coefficients that may differ from zero; θ lists them in the order of `coef[free]`.
+    known : dict
+        The squared errors at the last θ: where an optimiser ends, its caller asks for them once more.
     """
 
     structure: Structure
     windows: Windows
     scale: FloatArray
     free: BoolArray
+    known: dict[bytes, FloatArray] = field(default_factory=dict)
 
     def coef(self, theta: FloatArray) -> FloatArray:
         """Return the coefficient matrix (p, q) of the free coefficients (P,)."""
@@ -82,14 +85,27 @@ class WindowFit:
             self.coef(theta), self.windows.starts, self.windows.inputs
         )
 
+    def squared_errors(self, theta: FloatArray) -> FloatArray:
+        """Return the mean squared error over windows in the outputs' own units, shape (T, n)."""
+        asked = theta.tobytes()
+        if asked not in self.known:
+            self.known.clear()
+            self.known[asked] = np.mean(self.errors(theta) ** 2, axis=0)
+        return self.known[asked]
+
     def loss(self, theta: FloatArray) -> float:
         """Return the mean squared error over windows, steps and outputs, in the units of `scale`."""
-        return float(np.mean((self.errors(theta) / self.scale) ** 2))
+        return float(np.mean(self.squared_errors(theta) / self.scale**2))
 
-    def factor(self, theta: FloatArray) -> TriangularFactor:
-        """Return the factor of J against r + Jθ (D51): one row per window, step and output."""
+    def factor(self, theta: FloatArray, prior: float) -> TriangularFactor:
+        """Return the factor of J against r + Jθ (D51): one row per window, step and output.
+
+        A row for each coefficient says that it is zero, with the weight `prior` relative to the norm of its column.
+        """
         factor = TriangularFactor.empty(len(theta), 1)
         for J, residual in self._regression(theta, _CHUNK_OF_FACTOR):
+            if not factor.rows:
+                factor = TriangularFactor.prior(prior * np.sqrt(np.einsum("ij,ij->j", J, J)), 1)
             factor = factor.absorb(J, (residual + J @ theta)[:, None])
         return factor
 
@@ -110,5 +126,5 @@ class WindowFit:
         for first in range(0, self.windows.count, most):
             part = self.windows.take(slice(first, first + most))
             simulated, slopes = self.structure.sensitivities(coef, self.free, part.starts, part.inputs)
-            slopes /= self.scale[:, :, None]
+            slopes *= (1 / self.scale)[:, :, None]
             yield slopes.reshape(-1, P), ((part.outputs - simulated) / self.scale).ravel()
