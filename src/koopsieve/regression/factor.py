@@ -199,7 +199,7 @@ def cholesky_update(
         gram = products(rows)
         norm = np.sqrt(np.diagonal(gram))
         try:
-            V: FloatArray = np.linalg.cholesky(gram / norm / norm[:, None]).T * norm
+            V = np.asarray(np.linalg.cholesky(gram / norm / norm[:, None]).T * norm, dtype=float)
             Y = solve_right(V, rows)
             square = Y.T @ Y
             if not np.abs(square - np.eye(len(R))).max() <= _MAX_LOSS / len(R):
