@@ -91,6 +91,7 @@ def _show(model: Model) -> None:
         ("outputs", ", ".join(model.output_names)),
         ("inputs", ", ".join(model.input_names) or "none"),
         ("delays", f"{embedding.state_delays} of outputs, {embedding.input_delays} of inputs"),
+        *([("dead time", f"{embedding.dead_time} samples")] if embedding.dead_time else []),
         ("input that acts on the next output", f"u[{embedding.inputs_at}]"),
         ("sample time", f"{model.dt:g}"),
     ]

@@ -29,6 +29,8 @@ class Embedding:
     inputs_at : {"k", "k+1"}
         Which sample of the input acts on y[k+1] directly. With "k+1" an episode also loses its last sample, because the
         input that acts after it is not known.
+    dead_time : int
+        How many of the newest input samples act on nothing. The state holds them, because they act later.
 
     Examples
     --------
@@ -41,10 +43,16 @@ class Embedding:
     state_delays: int = 0
     input_delays: int = 0
     inputs_at: str = "k"
+    dead_time: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("state_delays", "input_delays"):
+        for name in ("state_delays", "input_delays", "dead_time"):
             object.__setattr__(self, name, whole_number(f"{name}, the number of delays,", getattr(self, name)))
+        if self.dead_time > self.input_delays:
+            raise KoopsieveError(
+                f"A dead time of {self.dead_time} samples needs as many input_delays, or no input acts. "
+                f"Got {self.input_delays}."
+            )
         if self.inputs_at not in TIMINGS:
             raise KoopsieveError(f'inputs_at must be "k" or "k+1". Got {self.inputs_at!r}.')
 
@@ -82,15 +90,20 @@ class Embedding:
         return (*present, *past)
 
     def depths(self, outputs: int, inputs: int) -> IndexArray:
-        """Return how many samples back each column of the state lies, inputs counted from the one that acts.
+        """Return how many samples back each column of the state lies, and then each input.
+
+        Inputs count from the one that acts: those that a dead time holds back are negative.
 
         Examples
         --------
         >>> Embedding(2, 1).depths(outputs=1, inputs=1).tolist()
-        [0, 1, 2, 1]
+        [0, 1, 2, 1, 0]
+        >>> Embedding(1, 4, dead_time=3).depths(outputs=1, inputs=1).tolist()
+        [0, 1, -2, -1, 0, 1, -3]
         """
-        past_outputs = np.repeat(np.arange(self.state_delays + 1), outputs)
-        return np.concatenate([past_outputs, np.repeat(np.arange(1, self.input_delays + 1), inputs)])
+        past_inputs = np.arange(1, self.input_delays + 1) - self.dead_time
+        lines = (np.arange(self.state_delays + 1), outputs), (past_inputs, inputs), ([-self.dead_time], inputs)
+        return np.concatenate([np.repeat(depths, signals) for depths, signals in lines])
 
     def acting(self, inputs: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the inputs that act in a step."""
@@ -169,11 +182,12 @@ class Embedding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for files."""
-        return {
+        known = {
             "state_delays": self.state_delays,
             "input_delays": self.input_delays,
             "inputs_at": self.inputs_at,
         }
+        return {**known, "dead_time": self.dead_time} if self.dead_time else known
 
 
 def sample_name(name: str, steps: int) -> str:

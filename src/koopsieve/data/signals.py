@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from koopsieve._display import Shown, shorten
-from koopsieve._types import KoopsieveError
+from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
 from koopsieve.io.reading.columns import Reading, check_dt, check_names
 
@@ -76,6 +76,11 @@ class Signals:
         """Of which signal each column of a state and its acting inputs is a sample, and how many steps after k."""
         acting = tuple((name, self.embedding.ahead) for name in self.inputs)
         return self.embedding.samples(self.outputs, self.inputs) + acting
+
+    @cached_property
+    def depths(self) -> IndexArray:
+        """How many samples back each of these columns lies, counted from the inputs that act: see `Embedding`."""
+        return self.embedding.depths(len(self.outputs), len(self.inputs))
 
     def label(self, name: str) -> str:
         """Return a signal's name with its unit, for axes and tables.

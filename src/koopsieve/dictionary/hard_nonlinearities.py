@@ -63,10 +63,9 @@ class HardNonlinearities(Block):
 
     def _texts(self, domain: Domain, rows: FloatArray) -> Iterator[str]:
         signals = domain.samples.signals
-        depths = signals.embedding.depths(len(signals.outputs), len(signals.inputs))
         names = [_quoted(name) for name in domain.names]
         for column, name in enumerate(names):
-            if column >= len(depths) or depths[column] <= self.depth:
+            if 0 <= signals.depths[column] <= self.depth:
                 yield from (f"max({_less(name, knot)}, 0)" for knot in _knots(rows[:, column], self.knots))
         for column, output in enumerate(signals.outputs):
             if rows[:, column].min() >= 0 and np.ptp(rows[:, column]) > 0:

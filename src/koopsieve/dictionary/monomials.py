@@ -230,11 +230,8 @@ class Monomials(Block):
 
     def _columns(self, signals: Signals, coordinates: int) -> list[int]:
         """Return the coordinates that are multiplied: those at most `depth` samples back, and the acting inputs."""
-        depths = signals.embedding.depths(len(signals.outputs), len(signals.inputs))
-        near = np.ones(coordinates, dtype=bool)
-        if self.depth is not None:
-            near[: len(depths)] = depths <= self.depth
-        return np.flatnonzero(near).tolist()
+        depths = signals.depths[:coordinates]
+        return np.flatnonzero((depths >= 0) & (depths <= (np.inf if self.depth is None else self.depth))).tolist()
 
 
 def _centers(domain: Domain) -> tuple[FloatArray, list[str]]:

@@ -58,6 +58,11 @@ class Coordinates(Observables):
 class States(Block):
     """The states themselves, delayed copies included. Without them a model has no outputs.
 
+    Parameters
+    ----------
+    acting : bool
+        Leave out the inputs that a dead time holds back (see `Embedding`). Linear models need them, to hand them on.
+
     Examples
     --------
     >>> from koopsieve.data import Trajectories
@@ -66,10 +71,14 @@ class States(Block):
     (('angle', 'speed'), (0, 1))
     """
 
+    acting: bool = False
+
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Take every state."""
-        names = samples.signals.state_names
-        return Fitted(observables=Coordinates(names, np.arange(len(names))))
+        signals = samples.signals
+        names, depths = signals.state_names, signals.depths[: len(signals.state_names)]
+        columns = np.flatnonzero(depths >= 0) if self.acting else np.arange(len(names))
+        return Fitted(observables=Coordinates(tuple(names[i] for i in columns), columns))
 
 
 @dataclass(frozen=True, repr=False)

@@ -40,9 +40,10 @@ class Family:
     def recipe(self, signals: Signals, embedding: Embedding, sees_inputs: bool) -> Block | None:
         """Return the recipe, with functions of the inputs too or of the state alone; None if it would be too large."""
         joint = sees_inputs and bool(signals.inputs)
-        of, plain = (STATES_AND_INPUTS, States() + Constant() + Inputs()) if joint else (STATES, States() + Constant())
+        states = States(acting=joint) + Constant()
+        of, plain = (STATES_AND_INPUTS, states + Inputs()) if joint else (STATES, states)
         if self.kernels:
-            return plain + SquaredExponential(self.kernels, standardize=True, of=of)
+            return None if embedding.dead_time else plain + SquaredExponential(self.kernels, standardize=True, of=of)
         if not self.degree:
             return plain + HardNonlinearities(of=of)
         depth = affordable_depth(signals, embedding, self.degree, joint)
@@ -61,8 +62,9 @@ def affordable_depth(signals: Signals, embedding: Embedding, degree: int, joint:
     None where even those of the newest samples are more; but of degree two these are always offered.
     """
     depths = embedding.depths(len(signals.outputs), len(signals.inputs))
+    depths = depths if joint else depths[: len(depths) - len(signals.inputs)]
     for depth in range(embedding.lost, -1, -1):
-        coordinates = int((depths <= depth).sum()) + (len(signals.inputs) if joint else 0)
+        coordinates = int(((depths >= 0) & (depths <= depth)).sum())
         if comb(coordinates + degree, degree) <= MAX_PRODUCTS:
             return depth
     return 0 if degree == 2 else None

@@ -19,7 +19,8 @@ from koopsieve.evaluate import Diagnostics, Errors, WindowErrors, diagnose, wind
 from koopsieve.evaluate.rollout import step_errors
 from koopsieve.execution import Executor
 from koopsieve.forms import LinearModel, Model, Outcome
-from koopsieve.identify import Estimate, LeastSquares
+from koopsieve.forms.linear.plain import arx_model
+from koopsieve.identify import Estimate
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sifting.choose import interval_reach
 from koopsieve.sifting.folds import fold_errors
@@ -88,7 +89,7 @@ def linear_baseline(
     phi = (States() + Constant()).fit(learn)
     learned = compress(learn, phi, executor=executor)
     both = learned.merge(compress(validation, phi, executor=executor)) if merge else learned
-    first, second = (LinearModel.from_estimate(LeastSquares().identify(s), phi) for s in (learned, both))
+    first, second = (arx_model(s, phi) for s in (learned, both))
     return first, second
 
 

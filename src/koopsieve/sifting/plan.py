@@ -19,12 +19,13 @@ from koopsieve.forms import Form, PlainLinearForm
 from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores, seems_unstable
 from koopsieve.sifting.families import Family, families
 from koopsieve.sifting.parts import Parts, deepest_of
-from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary
+from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary, dead_time
 from koopsieve.sifting.settings import SiftSettings
 
 LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
 NONLINEAR_DELAYS = (0, 1, 2, 4, 8)
 SHORT_DELAYS = (0, 1, 2, 3)
+DELAYS_AFTER_DEAD_TIME = (1, 2, 4, 8)
 MAX_DICTIONARIES = 3  # that are searched in full where data are few, and preliminary searches tell little
 FEW_ROWS = 2_000  # samples to learn from; with more, preliminary searches tell enough to search one dictionary fewer
 OUT_OF_REACH = np.log(3.0)  # of the score above the best in a preliminary search, beyond which none is searched in full
@@ -79,12 +80,15 @@ def plan_searches(parts: Parts, settings: SiftSettings, deadline: float = np.inf
 def _plain_jobs(plan: SearchPlan, parts: Parts) -> tuple[SearchJob, ...]:
     """Return the plain linear model with the delays that suit it, and with few, where simulation may fit better.
 
-    With few data the timing that suits least squares one step ahead is a guess, so both are tried.
+    With few data the timing that suits least squares one step ahead is a guess, so both are tried. With many, a sample
+    told the delays, and all data may support more.
     """
     form, recipe, line = PlainLinearForm(), States() + Constant(), plan.line
-    timings = ("k", "k+1") if parts.cuts and parts.learn.signals.inputs else (line.inputs_at,)
-    few = [d for d in SHORT_DELAYS if d <= plan.deepest.state_delays] if plan.open_delays else []
-    tried = [Embedding(d, min(d, plan.deepest.input_delays), timing) for d in few for timing in timings]
+    counts = SHORT_DELAYS if parts.cuts else (*SHORT_DELAYS, *(d for d in LINEAR_DELAYS if d > line.state_delays))
+    timings = ("k", "k+1") if parts.cuts and parts.learn.signals.inputs and not line.dead_time else (line.inputs_at,)
+    allowed = [d for d in counts if d <= plan.deepest.state_delays] if plan.open_delays else []
+    reach, late = plan.deepest.input_delays, line.dead_time
+    tried = [Embedding(d, min(late + d, reach), timing, late) for d in allowed for timing in timings]
     return tuple(SearchJob(one, recipe, (form,)) for one in dict.fromkeys([*tried, line]))
 
 
@@ -117,7 +121,8 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
         shallow = _deepest_affordable(fast, offered, grid, line)
         return SearchPlan(_linear_jobs(linear, offered, shallow, signals), tuple(plain), deepest, line, delays is None)
     near = {*NONLINEAR_DELAYS, line.state_delays} if delays is None else {e.state_delays for e in grid}
-    same = [one for one in grid if one.inputs_at == line.inputs_at and one.state_delays in near]
+    near_line = [one for one in grid if one.inputs_at == line.inputs_at and one.state_delays in near]
+    same = [one for one in near_line if one.dead_time in (0, line.dead_time)]
     pairs = [(embedding, one) for embedding in same for one in offered]
     tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals, deadline))
     best = [one.pair for one in _best_of_each(tried, unstable)] or [(line, offered[0])]
@@ -177,7 +182,8 @@ def _deepest_affordable(
 ) -> Embedding:
     """Return the delays that suit plain linear models, or fewer where a dictionary that was given is then too large."""
     given = [one for one in offered if isinstance(one, Block)]
-    fewer = [one for one in grid if one.inputs_at == line.inputs_at and one.lost <= line.lost]
+    alike = [one for one in grid if (one.inputs_at, one.dead_time) == (line.inputs_at, line.dead_time)]
+    fewer = [one for one in alike if one.lost <= line.lost]
     for embedding in sorted(fewer, key=lambda one: -one.lost):
         if all(fast.fitted(embedding, recipe) is not None for recipe in given):
             return embedding
@@ -212,7 +218,10 @@ def _jobs(
 
 
 def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
-    """Return the delays to try: so few that most of every held-out stretch is left, the fewest first."""
+    """Return the delays to try: so few that most of every held-out stretch is left, the fewest first.
+
+    Where the inputs seem to act after a dead time, also few delays beyond it.
+    """
     signals = parts.learn.signals
     if not signals.embedding.trivial:
         return (signals.embedding,)
@@ -222,7 +231,11 @@ def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
     most = max(min(room, usual) // 4, 0)
     timings = ("k", "k+1") if signals.inputs else ("k",)
     counts = [d for d in LINEAR_DELAYS if d <= most]
-    return tuple(Embedding(d, d if signals.inputs else 0, timing) for d in counts for timing in timings)
+    usual_delays = [Embedding(d, d if signals.inputs else 0, timing) for d in counts for timing in timings]
+    whole = parts.learn if isinstance(parts.learn, Trajectories) else parts.windows
+    late = dead_time(whole, most - DELAYS_AFTER_DEAD_TIME[0])
+    after = [d for d in DELAYS_AFTER_DEAD_TIME if late > 1 and late + d <= most]  # one sample is another timing
+    return (*usual_delays, *(Embedding(d, late + d, "k", late) for d in after))
 
 
 def _usual_length(episodes: Sequence[FloatArray]) -> int:

@@ -13,11 +13,12 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown, number
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.data import Embedding
+from koopsieve.data import Embedding, Trajectories, embedded
 from koopsieve.data.splitting import sample, thinned
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.evaluate import WindowErrors
 from koopsieve.forms import ReprojectedForm, Task
+from koopsieve.forms.linear.plain import acting
 from koopsieve.sieve import SimulationSieve
 from koopsieve.sifting.choose import chosen_point
 from koopsieve.sifting.folds import fold_errors
@@ -28,6 +29,10 @@ PRELIMINARY, FULL = "preliminary", "full"
 CLEARLY_UNSTABLE = 1.05  # absolute value of a pole; noise moves those of an integrator less
 MAX_CANDIDATES = 400  # of a dictionary that is tried with several delays
 LEARN_ROWS, WINDOW_ROWS, FIT_ROWS = 20_000, 4_000, 8_000  # to learn from, to compare on, and to simulate
+SHIFT_ROWS = 4_000  # to tell the dead time from
+MAX_DEAD_TIME = 200
+MOST_OF_GAIN = 0.9  # of what the best shift explains; the shortest that explains so much is the dead time
+CLEAR_GAIN = 10.0  # of the logarithm of the likelihood over no dead time, for every input and output
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +114,7 @@ class PreliminarySearch:
         of_folds = (linear_baseline(fold.learn, fold.learn, None, merge=False)[0] for fold in parts.folds)
         errors, runs = fold_errors([*of_folds, model], parts)
         task = Task(parts.learn, parts.validation, parts.windows, model.dictionary, parts.horizons)
-        bounded, size = task.stays_bounded(model), len(model.dictionary.regressors)
+        bounded, size = task.stays_bounded(model), int(acting(model.dictionary).sum())
         unstable = model.spectral_radius > CLEARLY_UNSTABLE
         seconds, recipe = time.perf_counter() - begun, repr(States() + Constant())
         return SearchSummary(
@@ -140,3 +145,42 @@ class PreliminarySearch:
 
     def _embedded(self, embedding: Embedding) -> Parts:
         return self.parts.embedded(embedding, self.deepest)
+
+
+def dead_time(data: Trajectories, most: int) -> int:
+    """Return after how many samples the inputs begin to act, as second-order linear models with each shift tell it.
+
+    It is the shortest shift that explains nearly as much as the best, or 0 where none explains clearly more than no
+    shift at all.
+
+    Parameters
+    ----------
+    data : Trajectories
+        Without delays.
+    most : int
+        The longest dead time to look for.
+    """
+    most = min(most, MAX_DEAD_TIME)
+    if most < 1 or not data.signals.inputs:
+        return 0
+    some = thinned(data, SHIFT_ROWS, 4 * most)
+    long = some.subset([e for e, x in enumerate(some.states) if len(x) > 2 * most])
+    line = embedded(long, Embedding(1, most + 1))
+    n, width = len(line.output_names), line.n_inputs
+    own = np.concatenate([np.insert(x[:-1, : 2 * n], 0, 1.0, axis=1) for x in line.states])
+    inputs = np.concatenate([np.hstack([u, x[:-1, 2 * n :]]) for x, u in zip(line.states, line.inputs, strict=True)])
+    following = np.concatenate([x[1:, :n] for x in line.states])
+    basis = np.linalg.qr(own)[0]
+    rest, inputs = (values - basis @ (basis.T @ values) for values in (following, inputs))
+    left = np.stack([_unexplained(rest, inputs[:, width * shift : width * (shift + 2)]) for shift in range(most + 1)])
+    gain = len(rest) * np.log(left[0] / left).mean(axis=1)
+    clear = gain.max() > CLEAR_GAIN * width
+    return int(np.argmax(gain >= MOST_OF_GAIN * gain.max())) if clear else 0
+
+
+def _unexplained(targets: FloatArray, regressors: FloatArray) -> FloatArray:
+    """Return the sum of squares of every target that least squares leave, at least what rounding makes of none."""
+    residual = targets - regressors @ np.linalg.lstsq(regressors, targets, rcond=None)[0]
+    rounding = np.finfo(float).eps * np.sum(targets**2, axis=0) + np.finfo(float).tiny
+    left: FloatArray = np.sum(residual**2, axis=0) + rounding
+    return left

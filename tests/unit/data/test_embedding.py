@@ -40,6 +40,7 @@ def test_columns_by_hand(inputs):
         (Embedding(1, 3), 3, 0, 4),
         (Embedding(inputs_at="k+1"), 0, 1, 1),
         (Embedding(0, 2, "k+1"), 2, 1, 3),
+        (Embedding(1, 5, dead_time=4), 5, 0, 6),
     ],
 )
 def test_what_is_lost_and_needed(embedding, lost, ahead, history):
@@ -72,3 +73,8 @@ def test_delays_that_are_no_number_of_samples(name, delay):
 def test_timings_that_do_not_exist(timing):
     with pytest.raises(KoopsieveError, match=r'inputs_at must be "k" or "k\+1"'):
         Embedding(inputs_at=timing)
+
+
+def test_a_dead_time_needs_inputs_beyond_it():
+    with pytest.raises(KoopsieveError, match="dead time of 3 samples needs as many input_delays"):
+        Embedding(1, 2, dead_time=3)

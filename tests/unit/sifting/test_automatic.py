@@ -1,13 +1,19 @@
 """What is found when delays, timing, dictionary and form are left open."""
 
+import re
+
 import numpy as np
 import pytest
 
 from koopsieve import Constant, Embedding, KoopsieveError, Monomials, States, Stream, Trajectories, sift
-from koopsieve.data import Signals
+from koopsieve.data import Signals, embedded
 from koopsieve.data.splitting import thinned
+from koopsieve.forms import Model
+from koopsieve.forms.linear.plain import arx_model
+from koopsieve.regression import compress
 from koopsieve.sifting.families import Family, affordable_depth, families
 from koopsieve.sifting.plan import plan_searches
+from koopsieve.sifting.preliminary import dead_time
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import divide
 
@@ -177,3 +183,50 @@ def test_a_part_of_the_data_is_spread_over_all_of_them():
     assert firsts[0] == 0.0
     assert firsts[-1] == 2550.0
     assert thinned(data, 5000, 50) is data
+
+
+def delayed(dead, samples=700, seed=0, noise=0.01):
+    """y[k+1] = 1.6 y[k] − 0.63 y[k-1] + 0.03 u[k-dead]², the input held for 15 samples."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.uniform(size=samples // 15 + 12), 15)
+    y = np.zeros(samples + 120)
+    for k in range(max(dead, 1), len(y) - 1):
+        y[k + 1] = 1.6 * y[k] - 0.63 * y[k - 1] + 0.03 * u[k - dead] ** 2
+    measured = y + noise * rng.normal(size=len(y))
+    return Trajectories.from_arrays(measured[120:], u[120 : len(y)], dt=1.0, state_names=["y"], input_names=["u"])
+
+
+@pytest.mark.parametrize("dead", [0, 4, 40])
+def test_the_dead_time_is_the_shift_that_explains_most(dead):
+    assert abs(dead_time(delayed(dead), 80) - dead) <= 1
+
+
+def test_without_evidence_there_is_no_dead_time():
+    rng = np.random.default_rng(0)
+    noise = Trajectories.from_arrays(rng.normal(size=400), rng.normal(size=400))
+    assert dead_time(noise, 60) == dead_time(Trajectories.from_arrays(rng.normal(size=400)), 60) == 0
+    assert dead_time(delayed(40), 0) == 0
+
+
+def test_beyond_a_dead_time_few_delays_and_their_products_are_enough(tmp_path):
+    result = sift(delayed(20), test=delayed(20, seed=1), form="reprojected", horizons=[1, 20])
+    assert result.embedding.dead_time in (19, 20)
+    past = [int(delay) for name in result.retained_names for delay in re.findall(r"u\[k-(\d+)\]", name)]
+    assert min(past) >= 19
+    assert result.errors.mean[-1] < 0.01
+    result.model.save(tmp_path / "model.npz")
+    given = np.zeros((40, 1)), np.ones(70)
+    np.testing.assert_array_equal(Model.load(tmp_path / "model.npz").simulate(*given), result.model.simulate(*given))
+
+
+def test_plain_linear_models_leave_out_inputs_within_the_dead_time():
+    """The oracle: least squares on the columns that act."""
+    data = embedded(delayed(3), Embedding(1, 4, dead_time=3))
+    phi = (States() + Constant()).fit(data)
+    model = arx_model(compress(data, phi), phi)
+    x, following = data.states[0][:-1], data.states[0][1:, 0]
+    columns = np.column_stack([x[:, :2], x[:, 4:6], np.ones(len(x))])  # y, y[k-1], u[k-3], u[k-4], 1
+    expected = np.linalg.lstsq(columns, following, rcond=None)[0]
+    np.testing.assert_allclose(model.A[0][[0, 1, 4, 5, 6]], expected, rtol=1e-8)
+    assert not model.A[0][[2, 3]].any()
+    assert not model.B[0].any()

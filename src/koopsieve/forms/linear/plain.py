@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from koopsieve._types import BoolArray
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Constant, Dictionary, Inputs, States
 from koopsieve.evaluate import simulation_errors, window_errors
@@ -23,6 +24,7 @@ from koopsieve.forms.reprojected.form import Learning
 from koopsieve.forms.task import Task, learning_statistics, window_length, with_validation
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.regression import RegressionStatistics, compress
+from koopsieve.regression.statistics import SomeTargets
 from koopsieve.sieve.simulation import SimulationSieve
 from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 
@@ -105,7 +107,7 @@ class PlainLinearCandidates(Candidates):
         return Outcome(
             path=self.path(chosen),
             model=self._fitted(self.points[chosen].refit, both, parts),
-            everything=(_one_step(self.learned, phi), _one_step(both, phi)),
+            everything=(arx_model(self.learned, phi), arx_model(both, phi)),
             dictionary=phi,
             statistics=both,
             kept=both,
@@ -122,7 +124,7 @@ class PlainLinearCandidates(Candidates):
     ) -> LinearModel:
         with one_blas_thread():
             if fit == ONE_STEP:
-                return _one_step(statistics, self.dictionary)
+                return arx_model(statistics, self.dictionary)
             return output_error(self.task, parts, statistics, self.dictionary, self.form.optimiser, start)
 
 
@@ -142,7 +144,7 @@ def output_error(
     length = _window_length(task, parts)
     sieve = SimulationSieve(length=length, rows=ROWS)
     learned = Learning.of(replace(task, dictionary=every), parts, sieve)
-    free = np.ones(learned.problem.one_step.S.shape, dtype=bool)
+    free = np.repeat(acting(every)[:, None], len(phi.outputs), axis=1)
     if start is None:
         coef = learned.problem.grown(free, optimiser).coef
     else:
@@ -164,5 +166,22 @@ def _window_length(task: Task, parts: tuple[Trajectories | Stream, ...]) -> int:
     return max(min(MAX_STEPS, max(lengths) // 3), min(MIN_STEPS, max(lengths) // 2), 1)
 
 
-def _one_step(statistics: RegressionStatistics, phi: Dictionary) -> LinearModel:
-    return LinearModel.from_estimate(LeastSquares().identify(statistics), phi)
+def arx_model(statistics: RegressionStatistics, phi: Dictionary) -> LinearModel:
+    """Return the linear model by least squares one step ahead; inputs within the dead time act on no output."""
+    estimate, acts = LeastSquares().identify(statistics), acting(phi)
+    if acts.all():
+        return LinearModel.from_estimate(estimate, phi)
+    coef, outputs, kept = estimate.coef.copy(), np.array(phi.outputs), np.flatnonzero(acts)
+    names = tuple(phi.regressors[i] for i in kept)
+    fewer = SomeTargets(statistics.factor.select(kept, outputs), phi.signals.outputs, every=names)
+    coef[:, outputs] = 0.0
+    coef[np.ix_(kept, outputs)] = LeastSquares().identify(fewer).coef
+    return LinearModel.from_estimate(Estimate.of(statistics, coef), phi)
+
+
+def acting(phi: Dictionary) -> BoolArray:
+    """Tell which regressors of a plain linear model, states, a constant and inputs, act: those beyond a dead time."""
+    signals = phi.signals
+    names = (*signals.state_names, *signals.acting)
+    late = {name for name, depth in zip(names, signals.depths.tolist(), strict=True) if depth < 0}
+    return np.array([name not in late for name in phi.regressors])
