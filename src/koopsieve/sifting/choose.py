@@ -22,7 +22,7 @@ from koopsieve.evaluate.horizon_errors import WindowErrors, clipped_errors
 from koopsieve.forms.path import PathPoint
 
 EQUAL = 1e-6  # scores closer than this are equal
-WORTH_A_TERM = 0.05  # of the score; less than five per cent is no reason for a more complex candidate
+WORTH_A_TERM = 2 * math.log(1.02)  # of the score: an error two per cent less is no reason for a more complex candidate
 MAX_TOLERANCE = 0.5  # of the score that uncertainty may cost for the sake of a simpler candidate
 PRICE_OF_RANGE = math.log(1.5)  # of the score that staying in range may cost
 UNBOUNDED = math.log(100.0)  # what it costs to leave the range with the inputs of the data: taken if all do
@@ -108,8 +108,8 @@ def horizon_weights(horizons: Sequence[int]) -> tuple[float, ...]:
 def choose(evidence: Evidence) -> int:
     """Return the index of the simplest candidate that is as good as the best.
 
-    It is as good if its score is above the least by no more than the standard error of the difference, or by five per
-    cent. Of equally complex ones the better is taken, and of equal ones the first.
+    It is as good if its score is above the least by no more than the standard error of the difference, or by two per
+    cent of the root mean square error. Of equally complex ones the better is taken, and of equal ones the first.
     """
     score = scores(evidence)
     good = np.flatnonzero(_excess(evidence, score) <= EQUAL).tolist()
