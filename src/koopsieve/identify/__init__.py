@@ -1,7 +1,6 @@
 """Stage four: from statistics to a Koopman matrix and inclusion probabilities (the paper's methods I to IV)."""
 
-from koopsieve.identify.estimate import Estimate, Identifier, Status
-from koopsieve.identify.groups import interchangeable_groups
+from koopsieve.identify.estimate import Estimate, Identifier, Status, interchangeable_groups
 from koopsieve.identify.least_squares import HorizonLeastSquares, LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.sparse_bayes import SparseBayes

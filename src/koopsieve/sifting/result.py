@@ -26,7 +26,7 @@ from koopsieve.sieve.algorithm_2 import Reduction
 from koopsieve.sifting.judge import SIFTED, Baseline, LinearComparison, MethodComparison
 from koopsieve.sifting.parts import EvaluationData
 from koopsieve.sifting.preliminary import SearchSummary
-from koopsieve.sifting.remarks import cautions, remarks
+from koopsieve.sifting.tables import cautions, remarks
 from koopsieve.uncertainty import Coverage
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import numpy as np
 
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Constant, Monomials, States
-from koopsieve.dictionary.delay_line import shifts, with_delay_line
+from koopsieve.dictionary.term_map import shifts, with_delay_line
 
 DATA = Trajectories.from_arrays(
     np.random.default_rng(0).normal(size=(30, 2)),

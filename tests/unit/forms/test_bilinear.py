@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from koopsieve import Constant, KoopsieveError, Monomials, States, Trajectories, sift
-from koopsieve.forms.bilinear.lifted_windows import (
+from koopsieve.forms.bilinear.multi_step_fit import (
     LiftedWindows,
+    MultiStepBilinear,
     bilinear_design,
     log_error_and_gradient,
     simulate_lifted,
 )
-from koopsieve.forms.bilinear.multi_step_fit import MultiStepBilinear
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation import draw_windows
 from tests.regressors import Polynomial

@@ -12,12 +12,20 @@ from koopsieve import HorizonSieve, SpikeSlabPrior, States, Trajectories, compre
 from koopsieve._types import KoopsieveError
 from koopsieve.dictionary import Function
 from koopsieve.identify.estimate import Status
-from koopsieve.identify.spike_slab.moves import removal_growth
+from koopsieve.identify.spike_slab.sets import removal_growth
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor
 from koopsieve.sieve.horizon.flag_search import FlagSearch
 from koopsieve.sieve.horizon.horizon_problem import JITTER, horizon_problem
-from koopsieve.sieve.horizon.posterior import first_posterior, newcomers, settle_weights, solved, with_newcomer
-from koopsieve.sieve.horizon.removal import removal_gains, without, without_least
+from koopsieve.sieve.horizon.posterior import (
+    first_posterior,
+    newcomers,
+    removal_gains,
+    settle_weights,
+    solved,
+    with_newcomer,
+    without,
+    without_least,
+)
 from tests.reference.literal_horizon import bound_of_target, direct_data, residual
 
 SHAPES = (1e-3, 1e-10, 1e-3, 1e-6)

@@ -12,12 +12,11 @@ import numpy as np
 from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Dictionary
-from koopsieve.dictionary.delay_line import shifts, with_delay_line
+from koopsieve.dictionary.term_map import shifts, with_delay_line
 from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution import one_blas_thread
-from koopsieve.forms.bilinear.lifted_windows import LiftedWindows
 from koopsieve.forms.bilinear.model import BilinearModel
-from koopsieve.forms.bilinear.multi_step_fit import MultiStepBilinear
+from koopsieve.forms.bilinear.multi_step_fit import LiftedWindows, MultiStepBilinear
 from koopsieve.forms.form import Candidates, Form, Outcome
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Episodes, Task, filled, learning_statistics, window_length, with_validation

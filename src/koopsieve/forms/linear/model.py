@@ -19,9 +19,9 @@ from koopsieve.data import Signals, Trajectories
 from koopsieve.data.signals import complete_names
 from koopsieve.dictionary import Dictionary, TermMap
 from koopsieve.dictionary.custom import Calls
-from koopsieve.dictionary.delay_line import Shifts, shifts, with_delay_line
 from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.states import Coordinates
+from koopsieve.dictionary.term_map import Shifts, shifts, with_delay_line
 from koopsieve.evaluate.rollout import HorizonPredictions, checked_horizons, embedded_for
 from koopsieve.forms.interface import Linearisation
 from koopsieve.forms.lifted_state import LiftedStateModel

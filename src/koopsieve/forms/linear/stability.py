@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.delay_line import Shifts, shifts
+from koopsieve.dictionary.term_map import Shifts, shifts
 from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.spectra import spectral_radius
 from koopsieve.identify.linalg.stacks import ROUNDING as ROUNDING

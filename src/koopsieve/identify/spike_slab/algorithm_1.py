@@ -20,7 +20,7 @@ from koopsieve.identify.prior import ProblemPrior, SpikeSlabPrior
 from koopsieve.identify.settle import settle
 from koopsieve.identify.spike_slab import equations
 from koopsieve.identify.spike_slab.bound import published_elbo
-from koopsieve.identify.spike_slab.mean_field import MeanField
+from koopsieve.identify.spike_slab.equations import MeanField
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
 LORENZ_PRIOR = SpikeSlabPrior(a=1.01, b=0.1, c=1e-3, d=1e-4, e=0.5, f=20.0)

@@ -21,8 +21,7 @@ from koopsieve.identify.spike_slab import equations
 from koopsieve.identify.spike_slab.algorithm_1 import LORENZ_PRIOR, PublishedSpikeSlab, UpdateOrder
 from koopsieve.identify.spike_slab.averaging import WeightMoments, average
 from koopsieve.identify.spike_slab.bound import Posterior
-from koopsieve.identify.spike_slab.rules import Rules
-from koopsieve.identify.spike_slab.starts import Start, begin, empty, resume
+from koopsieve.identify.spike_slab.rules import Rules, Start, begin, empty, resume
 from koopsieve.regression import RegressionStatistics
 
 FIRST_TOLERANCE = 1e-2  # nats per sweep below which a run has shown where it will end

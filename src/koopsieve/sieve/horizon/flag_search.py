@@ -19,13 +19,17 @@ from koopsieve.execution import Progress, silent
 from koopsieve.identify.prior import ProblemPrior
 from koopsieve.sieve.horizon.horizon_problem import HorizonProblem
 from koopsieve.sieve.horizon.posterior import (
+    ALIKE,
     HorizonPosterior,
+    first_largest,
     first_posterior,
     newcomers,
+    removal_gains,
     settle_weights,
     with_newcomer,
+    without,
+    without_least,
 )
-from koopsieve.sieve.horizon.removal import ALIKE, first_largest, removal_gains, without, without_least
 
 MAX_SIZE_FOR_EXCHANGES = 80  # in larger sets one observable more or fewer changes the bound little
 EXCHANGE_DEPTHS = (1, 2, 4)  # observables exchanged at once

@@ -1,24 +1,34 @@
-"""The posterior of the weights when a given set of observables is in, and what one more would change.
+"""The posterior of the weights when a given set of observables is in, and what one more or fewer would change.
 
 For a set of observables the model is Bayesian linear regression target by target, with the paper's Gamma priors on
 noise and on each weight's precision; q(β) has a full covariance. The bound of the shared flags is
 
     Σ_t weight_t·(noise term + weight terms)_t + Σ_i log p(γ_i),
 
-closed form throughout (D35). `newcomers` gives the change of the bound when one flag is turned on, with the
-weights of all other observables solved anew (D36); `removal` when one is turned off.
+closed form throughout (D35). `newcomers` gives the change of the bound when one flag is turned on, with the weights of
+all other observables solved anew (D36).
+
+Taking out i is one Schur complement per target: Σ − Σ_·i Σ_i·/Σ_ii, μ − Σ_·i μ_i/Σ_ii (D38). In a run of removals only
+the columns of those that leave are needed on the way, so the matrix itself is updated once, at the end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.identify.prior import ProblemPrior
-from koopsieve.identify.spike_slab.moves import OutsideRegressors
-from koopsieve.identify.spike_slab.sets import MIN_REMAINING_ERROR, SetPosterior, SetRegressions
+from koopsieve.identify.spike_slab.equations import slab_gain
+from koopsieve.identify.spike_slab.sets import (
+    MIN_REMAINING_ERROR,
+    OutsideRegressors,
+    SetPosterior,
+    SetRegressions,
+    noise_gain,
+    removal_growth,
+)
 from koopsieve.sieve.horizon.horizon_problem import HorizonProblem
 
 
@@ -149,3 +159,111 @@ def with_newcomer(posterior: HorizonPosterior, new: Newcomers, observable: int) 
         squared_error=np.maximum(posterior.squared_error + new.growth[:, observable], least),
         evidence=np.nan,
     )
+
+
+ALIKE = 1e-2  # gains of the evidence that differ by less are equal: the first is taken, rounding does not choose
+MIN_ERROR_AFTER_REMOVALS = 1e-3  # of the squared error: rounding must not take more than this from it
+
+
+def removal_gains(problem: HorizonProblem, prior: ProblemPrior, posterior: HorizonPosterior) -> FloatArray:
+    """Return, per observable that is in, how much the evidence rises (mostly: falls) when it is taken out.
+
+    Solving the others anew, the penalised squared error without the term of i itself grows by
+    (μ_i²/Σ_ii + α̂_i(μ_i² + Σ_ii) − 1)/ρ̂, and log|Σ| falls by log Σ_ii: (D37).
+    """
+    every = np.ones(len(posterior.kept), dtype=bool)
+    return _Marginals.of(posterior).gains(problem, prior, every)
+
+
+def without(posterior: HorizonPosterior, position: int) -> HorizonPosterior:
+    """Return the posterior after one observable is taken out, α and ρ as they were; its evidence is not known (nan)."""
+    column = posterior.covariance[:, :, position]
+    stay = np.arange(len(posterior.kept)) != position
+    marginals = _Marginals.of(posterior).without(position, column)
+    return marginals.posterior(posterior, stay, _over_root(column, position)[:, :, None])
+
+
+def without_least(
+    problem: HorizonProblem,
+    prior: ProblemPrior,
+    posterior: HorizonPosterior,
+    most: int,
+    least_gain: float,
+) -> HorizonPosterior:
+    """Take out what the bound needs least, again and again: at most `most`, each of which must gain over `least_gain`.
+
+    Observables with infinite prior log odds stay.
+    """
+    log_odds = prior.log_odds[posterior.kept]
+    marginals, stay = _Marginals.of(posterior), np.ones(len(posterior.kept), dtype=bool)
+    removed_columns = np.empty((*posterior.mean.shape, most))  # each over the root of its pivot
+    for step in range(most):
+        gains = np.full(stay.size, -np.inf)
+        gains[stay] = marginals.gains(problem, prior, stay) - log_odds[stay]
+        leaving = first_largest(gains) if gains.size else -1
+        if leaving < 0 or not gains[leaving] > least_gain:
+            break
+        past = removed_columns[:, :, :step]
+        column = posterior.covariance[:, :, leaving] - (past @ past[:, leaving, :, None])[:, :, 0]
+        marginals, stay[leaving] = marginals.without(leaving, column), False
+        removed_columns[:, :, step] = _over_root(column, leaving)
+    return posterior if stay.all() else marginals.posterior(posterior, stay, removed_columns[:, :, : np.sum(~stay)])
+
+
+def first_largest(gains: FloatArray) -> int:
+    """Return the place of the first gain that equals the largest."""
+    return int(np.argmax(gains >= gains.max() - ALIKE))
+
+
+@dataclass(frozen=True, eq=False)
+class _Marginals:
+    """Each weight's mean and variance, per target (Q, k), and the targets' squared errors; α and ρ stay as they are."""
+
+    kept: IndexArray
+    mean: FloatArray
+    variance: FloatArray
+    squared_error: FloatArray
+    alpha: FloatArray
+    rho: FloatArray
+
+    @classmethod
+    def of(cls, full: HorizonPosterior) -> _Marginals:
+        return cls(full.kept, full.mean, full.variance, full.squared_error, full.alpha, full.rho)
+
+    def gains(self, problem: HorizonProblem, prior: ProblemPrior, stay: BoolArray) -> FloatArray:
+        """Return what taking out each of those that are still in would gain: (D37)."""
+        mean, variance = self.mean[:, stay], self.variance[:, stay]
+        growth = removal_growth(mean, variance, self.alpha[:, stay], self.rho[:, None])
+        noise = noise_gain(prior, problem.rows, self.squared_error[:, None], growth)
+        gains: FloatArray = problem.weight @ (noise - slab_gain(prior.slab.at(self.kept[stay]), mean, variance))
+        return gains
+
+    def without(self, i: int, column: FloatArray) -> _Marginals:
+        """Return them after i, whose column of the covariance is given, was taken out: (D38)."""
+        ratio = column / column[:, i, None]
+        growth = removal_growth(self.mean[:, i], column[:, i], self.alpha[:, i], self.rho)
+        return replace(
+            self,
+            mean=self.mean - ratio * self.mean[:, i, None],
+            variance=self.variance - ratio * column,
+            squared_error=np.maximum(self.squared_error + growth, MIN_ERROR_AFTER_REMOVALS * self.squared_error),
+        )
+
+    def posterior(self, before: HorizonPosterior, stay: BoolArray, removed_columns: FloatArray) -> HorizonPosterior:
+        """Return the whole posterior of those that stay, given the columns (Q, k, ·) removed from that of `before`."""
+        covariance = before.covariance[:, stay][:, :, stay]
+        covariance -= removed_columns[:, stay] @ removed_columns[:, stay].transpose(0, 2, 1)
+        return HorizonPosterior(
+            kept=before.kept[stay],
+            mean=self.mean[:, stay],
+            covariance=covariance,
+            alpha=self.alpha[:, stay],
+            rho=self.rho,
+            squared_error=self.squared_error,
+            evidence=np.nan,
+        )
+
+
+def _over_root(column: FloatArray, i: int) -> FloatArray:
+    """Return the column over the root of its pivot, so that its outer product is what leaves the covariance."""
+    return column / np.sqrt(column[:, i, None])
