@@ -26,7 +26,7 @@ from koopsieve.estimator_checks import (
 )
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.evaluate.rollout import embedded_for
-from koopsieve.forms.histories import checked_horizon, finite_array, starts
+from koopsieve.forms.prediction import checked_horizon, finite_array, starts
 from koopsieve.sifting.pipeline import sift_with
 from koopsieve.sifting.settings import SiftSettings
 

@@ -19,8 +19,7 @@ from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate import free_run
 from koopsieve.evaluate.rollout import checked_horizons, chunks
 from koopsieve.forms import Model
-from koopsieve.forms.histories import Starts
-from koopsieve.forms.prediction import banded, outside, predicted
+from koopsieve.forms.prediction import Starts, banded, outside, predicted
 from koopsieve.io.reading.columns import Reading
 
 ModelFile = Annotated[Path, typer.Argument(help="A model.npz written by koopsieve sift.")]

@@ -20,7 +20,7 @@ from koopsieve._types import FloatArray, KoopsieveError, real_array
 from koopsieve.control.innovations import Innovations
 from koopsieve.control.limits import in_range, of_kind, per_signal
 from koopsieve.forms import Model
-from koopsieve.forms.histories import measured_state
+from koopsieve.forms.prediction import measured_state
 from koopsieve.uncertainty.noise import Noise
 
 START_DRIFTS = 10  # steps of drift by which the disturbance may differ from zero at the start

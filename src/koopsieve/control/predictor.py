@@ -17,7 +17,7 @@ from koopsieve.control.limits import in_range, per_signal
 from koopsieve.control.prediction import simulated
 from koopsieve.control.state_estimate import FromHistory, Situation
 from koopsieve.forms import Model
-from koopsieve.forms.histories import as_rows, checked_horizon, finite_array, measured_state
+from koopsieve.forms.prediction import as_rows, checked_horizon, finite_array, measured_state
 
 LEAST_INFORMATION = 0.05  # of what `memory` samples of the model's own data hold, which is never forgotten
 MIN_MEMORY = 10  # samples; with fewer the coefficients follow the noise

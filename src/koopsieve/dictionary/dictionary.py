@@ -16,9 +16,8 @@ from koopsieve._archive import read_archive, write_archive
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices, real_array
 from koopsieve.data.signals import Signals
-from koopsieve.dictionary.observables import Observables
+from koopsieve.dictionary.observables import Observables, Program, joined
 from koopsieve.dictionary.products import Pairs
-from koopsieve.dictionary.program import Program, joined
 from koopsieve.dictionary.recipes import Block, Samples
 from koopsieve.dictionary.registry import array_names, from_parts, to_parts
 from koopsieve.dictionary.states import Coordinates, Inputs, Ones

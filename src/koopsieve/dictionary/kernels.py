@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers
 from koopsieve.dictionary.centers import coordinate_scale, find_centers, median_coefficient
-from koopsieve.dictionary.observables import Observables, frozen, indices_below
-from koopsieve.dictionary.program import KERNEL, Program, program
+from koopsieve.dictionary.observables import KERNEL, Observables, Program, frozen, indices_below, program
 from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
 _NUMBERS_AT_A_TIME = 32_768  # numbers that are worked on at a time: a quarter of a megabyte

@@ -14,8 +14,7 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
 from koopsieve.dictionary.centers import moments
-from koopsieve.dictionary.observables import Observables, indices_below
-from koopsieve.dictionary.program import NODE, Program, program
+from koopsieve.dictionary.observables import NODE, Observables, Program, indices_below, program
 from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS, Block, Domain, Fitted, Samples
 
 MAX_DEGREE = 100

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.observables import Observables, indices_below
-from koopsieve.dictionary.program import Program, multiplied
+from koopsieve.dictionary.observables import Observables, Program, indices_below, multiplied
 from koopsieve.dictionary.recipes import Block, Fitted, Samples
 
 

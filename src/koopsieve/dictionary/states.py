@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.observables import Observables, indices_below
-from koopsieve.dictionary.program import Program, program
+from koopsieve.dictionary.observables import Observables, Program, indices_below, program
 from koopsieve.dictionary.recipes import Block, Fitted, Samples
 
 MAX_DEGREE = 100

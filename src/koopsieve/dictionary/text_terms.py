@@ -12,8 +12,7 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.data import Signals
 from koopsieve.data.embedding import sample_name
-from koopsieve.dictionary.observables import Observables, indices_below
-from koopsieve.dictionary.program import NODE, Program, program
+from koopsieve.dictionary.observables import NODE, Observables, Program, indices_below, program
 from koopsieve.dictionary.recipes import Block, Fitted, Samples
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers, whole_number
 from koopsieve.dictionary.centers import coordinate_scale, draw_rows, median_coefficient
-from koopsieve.dictionary.observables import Observables, frozen
-from koopsieve.dictionary.program import WAVE, Program, program
+from koopsieve.dictionary.observables import WAVE, Observables, Program, frozen, program
 from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
 _SINE = -np.pi / 2  # the phase that makes a sine of a cosine

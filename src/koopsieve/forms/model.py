@@ -17,9 +17,18 @@ from koopsieve.data import Trajectories
 from koopsieve.evaluate.rollout import HorizonPredictions, horizon_predictions, rollout
 from koopsieve.forms import model_file
 from koopsieve.forms.exportable import Exportable
-from koopsieve.forms.histories import as_rows, checked_horizon, finite_array, starts, whole_record
 from koopsieve.forms.interface import FormInterface, Linearisation
-from koopsieve.forms.prediction import Level, Prediction, banded, predicted
+from koopsieve.forms.prediction import (
+    Level,
+    Prediction,
+    as_rows,
+    banded,
+    checked_horizon,
+    finite_array,
+    predicted,
+    starts,
+    whole_record,
+)
 from koopsieve.uncertainty.noise import Noise
 
 

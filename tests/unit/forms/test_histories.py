@@ -5,7 +5,7 @@ import pytest
 
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Embedding, Signals
-from koopsieve.forms.histories import starts
+from koopsieve.forms.prediction import starts
 from tests.reference.literal_prediction import acting, delay_line
 
 Y = np.random.default_rng(0).normal(size=(30, 2))

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
-from koopsieve.dictionary.program import Tables
+from koopsieve.dictionary.observables import Tables
 
 BLOCK = 32  # windows side by side
 Function = TypeVar("Function", bound=Callable[..., object])

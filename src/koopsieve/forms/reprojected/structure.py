@@ -16,7 +16,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.data import Embedding
 from koopsieve.dictionary import Dictionary
-from koopsieve.dictionary.program import Program
+from koopsieve.dictionary.observables import Program
 from koopsieve.regression import TriangularFactor
 from koopsieve.regression.factor import refuse_too_large
 from koopsieve.sieve.simulation.windows import Episode
