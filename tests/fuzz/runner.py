@@ -1,8 +1,9 @@
-"""Run seeded fuzzers of every door and print one line for each: `python -m tests.fuzz.runner --cases 10000`.
+"""Run seeded fuzzers of every entry and print one line for each: `python -m tests.fuzz.runner --cases 10000`.
 
-A door is a module of this folder with a function `case(rng, folder)`. A finding is an exception that is not ours, a
-case that takes more than a minute, memory above two gigabytes, or an assertion of the door itself: a silent wrong
-result, a file left half written. `--door NAME --case N` runs one case again, with its traceback.
+An entry, one way in for data or settings, is a module of this folder with a function `case(rng, folder)`. A finding is
+an exception that is not ours, a case that takes more than a minute, memory above two gigabytes, or an assertion of the
+entry itself: a silent wrong result, a file left half written. `--entry NAME --case N` runs one case again,
+with its traceback.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 
 from koopsieve import KoopsieveError, KoopsieveWarning
 
-DOORS = (
+ENTRIES = (
     "files",
     "frames",
     "logs",
@@ -50,9 +51,9 @@ class HangError(Exception):
 
 @dataclass
 class Outcome:
-    """What one door gave."""
+    """What one entry gave."""
 
-    door: str
+    entry: str
     cases: int = 0
     refused: int = 0
     seconds: float = 0.0
@@ -61,18 +62,18 @@ class Outcome:
     def line(self) -> str:
         """Return the outcome in one line."""
         found = f"{len(self.findings)} finding{'s'[: len(self.findings) != 1]}"
-        return f"{self.door}: {self.cases} cases, {self.refused} refused in words, {found}, {self.seconds:.0f} s"
+        return f"{self.entry}: {self.cases} cases, {self.refused} refused in words, {found}, {self.seconds:.0f} s"
 
 
-def run(door: str, cases: int, seed: int, first: int = 0) -> Outcome:
-    """Run cases first … first+cases−1 of a door."""
-    module = importlib.import_module(f"tests.fuzz.{door}")
-    outcome, begun = Outcome(door), time.perf_counter()
+def run(entry: str, cases: int, seed: int, first: int = 0) -> Outcome:
+    """Run cases first … first+cases−1 of an entry."""
+    module = importlib.import_module(f"tests.fuzz.{entry}")
+    outcome, begun = Outcome(entry), time.perf_counter()
     folder = Path(tempfile.mkdtemp(prefix="fuzz."))
     try:
         for number in range(first, first + cases):
             outcome.cases += 1
-            problem = attempt(module.case, np.random.default_rng([seed, DOORS.index(door), number]), folder)
+            problem = attempt(module.case, np.random.default_rng([seed, ENTRIES.index(entry), number]), folder)
             if problem == "":
                 outcome.refused += 1
             elif problem is not None:
@@ -114,17 +115,17 @@ def _hang(*_) -> None:
 
 
 def main() -> int:
-    """Run the doors that were asked for; the exit code is 1 if anything was found."""
+    """Run the entries that were asked for; the exit code is 1 if anything was found."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=10_000, help="cases per door")
+    parser.add_argument("--cases", type=int, default=10_000, help="cases per entry")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--door", choices=DOORS, action="append", help="only this one; may be repeated")
+    parser.add_argument("--entry", choices=ENTRIES, action="append", help="only this one; may be repeated")
     parser.add_argument("--case", type=int, help="run this one case and show what it finds")
     asked = parser.parse_args()
     worst = 0
-    for door in asked.door or DOORS:
+    for entry in asked.entry or ENTRIES:
         cases, first = (asked.cases, 0) if asked.case is None else (1, asked.case)
-        outcome = run(door, cases, asked.seed, first)
+        outcome = run(entry, cases, asked.seed, first)
         sys.stdout.write(outcome.line() + "\n")
         sys.stdout.flush()
         kinds = {problem.splitlines()[-1][:70]: (number, problem) for number, problem in reversed(outcome.findings)}

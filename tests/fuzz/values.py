@@ -1,4 +1,4 @@
-"""Odd values, and small data with accidents, for all doors."""
+"""Odd values, and small data with accidents, for all entries."""
 
 import numpy as np
 

@@ -95,6 +95,11 @@ class Code(Observables):
         """Refuse: Python code has no expression."""
         raise KoopsieveError(f"{self.names[column]} is computed by {self.described()}, which has no formula.")
 
+    def select(self, columns: IndexArray) -> Self:
+        """Keep some of the columns."""
+        kept: Self = replace(cast("Any", self), names=self.picked_names(columns), columns=self.columns[columns])
+        return kept
+
     def code(self) -> Iterator[Observables]:
         """Yield this family."""
         yield self
@@ -130,10 +135,6 @@ class Calls(_HoldsFunctions, Code):
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return f"the Python code of Function({name})"
 
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of the columns."""
-        return replace(self, names=self.picked_names(columns), columns=self.columns[columns])
-
 
 @dataclass(frozen=True, eq=False)
 class ImportedCalls(Code):
@@ -165,10 +166,6 @@ class ImportedCalls(Code):
     def described(self) -> str:
         """Return the block as a user wrote it."""
         return f"the Python code of Function({self.paths[0]!r})"
-
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of the columns."""
-        return replace(self, names=self.picked_names(columns), columns=self.columns[columns])
 
 
 @cache

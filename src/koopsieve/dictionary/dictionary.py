@@ -92,9 +92,9 @@ class Dictionary(Shown):
     def state_positions(self) -> IndexArray:
         """For each state, the index of the observable that is this state itself; −1 where there is none."""
         positions = np.full(len(self.state_names), -1, dtype=np.intp)
-        for family, first in zip(self.families, _offsets(self.families), strict=False):
+        for family, columns, _ in self._placed(0)[: len(self.families)]:
             if isinstance(family, Coordinates):
-                positions[family.columns] = first + np.arange(family.size)
+                positions[family.columns] = np.arange(columns.start, columns.stop)
         return positions
 
     @cached_property
@@ -150,11 +150,17 @@ class Dictionary(Shown):
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """Return observables and input terms at points (x, u), shape (samples, L + input terms)."""
-        n = len(self.state_names)
         out = np.empty((len(points), len(self.regressors)), order="F")
-        _evaluate(self.families, points[:, :n], out[:, : self.size])
-        _evaluate(self.input_families, points, out[:, self.size :])
+        for family, columns, width in self._placed(points.shape[1]):
+            family.evaluate(points[:, :width], out[:, columns])
         return out
+
+    def _placed(self, width: int) -> list[tuple[Observables, slice, int]]:
+        """Return every family with its columns and how many of the `width` coordinates of a point (x, u) it takes."""
+        families = (*self.families, *self.input_families)
+        ends, n = _offsets(families), len(self.state_names)
+        taken = [n] * len(self.families) + [width] * len(self.input_families)
+        return [(family, slice(*ends[i : i + 2]), taken[i]) for i, family in enumerate(families)]
 
     @cached_property
     def program(self) -> Program | None:
@@ -166,12 +172,9 @@ class Dictionary(Shown):
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the derivatives of all regressors at points (x, u), shape (samples, regressors, n + l)."""
-        n = len(self.state_names)
         gradient = np.zeros((len(points), len(self.regressors), points.shape[1]))
-        for family, first in zip(self.families, _offsets(self.families), strict=False):
-            gradient[:, first : first + family.size, :n] = family.gradient(points[:, :n])
-        for family, first in zip(self.input_families, self.size + _offsets(self.input_families), strict=False):
-            gradient[:, first : first + family.size] = family.gradient(points)
+        for family, columns, width in self._placed(points.shape[1]):
+            gradient[:, columns, :width] = family.gradient(points[:, :width])
         return gradient
 
     def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
@@ -186,11 +189,9 @@ class Dictionary(Shown):
         -------
         array, shape (samples, sums, n + l)
         """
-        n, first = len(self.state_names), 0
         slope = np.zeros((len(points), len(weights), points.shape[1]))
-        for family, width in (*((f, n) for f in self.families), *((f, points.shape[1]) for f in self.input_families)):
-            slope[:, :, :width] += family.slope_of_sums(points[:, :width], weights[:, first : first + family.size])
-            first += family.size
+        for family, columns, width in self._placed(points.shape[1]):
+            slope[:, :, :width] += family.slope_of_sums(points[:, :width], weights[:, columns])
         return slope
 
     def select(self, retained: ArrayLike, input_terms: ArrayLike | None = None) -> Dictionary:
@@ -282,10 +283,7 @@ class Dictionary(Shown):
             If the file is not there, damaged, or something else.
         """
         return read_archive(
-            path,
-            KIND,
-            VERSION,
-            lambda header, arrays: cls.from_parts(header["dictionary"], arrays, functions_from),
+            path, KIND, VERSION, lambda h, arrays: cls.from_parts(h["dictionary"], arrays, functions_from)
         )
 
     def _facts(self) -> Facts:

@@ -149,9 +149,7 @@ class Errors(Shown):
     @property
     def mean(self) -> FloatArray:
         """NMSE per horizon, averaged over the outputs."""
-        with np.errstate(over="ignore"):  # errors of a model that diverges add up to infinity
-            mean: FloatArray = np.mean(list(self.nmse.values()), axis=0)
-        return mean
+        return _mean_over(self.nmse)
 
     @property
     def facts(self) -> Facts:
@@ -161,6 +159,12 @@ class Errors(Shown):
 
     def _facts(self) -> Facts:
         return self.facts
+
+
+def _mean_over(errors: Mapping[str, FloatArray]) -> FloatArray:
+    with np.errstate(over="ignore"):  # errors of a model that diverges add up to infinity
+        mean: FloatArray = np.mean(list(errors.values()), axis=0)
+    return mean
 
 
 def judge(model: Model, data: Trajectories, horizons: Sequence[int], truth: Trajectories | None = None) -> Errors:
@@ -195,9 +199,7 @@ class Diagnostics:
     @property
     def mean_error(self) -> FloatArray:
         """NMSE per horizon, averaged over the states."""
-        with np.errstate(over="ignore"):  # errors of a model that diverges add up to infinity
-            mean: FloatArray = np.mean(list(self.error.values()), axis=0)
-        return mean
+        return _mean_over(self.error)
 
     @property
     def warnings(self) -> tuple[str, ...]:

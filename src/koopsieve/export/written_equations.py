@@ -56,7 +56,7 @@ class _Notation(ABC):
         return joined + self.words(f" + … ({hidden} more terms)") if hidden else joined
 
 
-class _Text(_Notation):
+class _TextNotation(_Notation):
     minus = "−"
 
     def sample(self, signal: str, steps: int, name: str, later: int) -> str:
@@ -75,7 +75,7 @@ class _Text(_Notation):
         return name
 
 
-class _Latex(_Notation):
+class _LatexNotation(_Notation):
     minus = "-"
 
     def sample(self, signal: str, steps: int, name: str, later: int) -> str:
@@ -96,12 +96,12 @@ class _Latex(_Notation):
 
 def equations(model: Model, short: bool = False) -> str:
     """Return the equations of one step as text, see `Model.equations`; in short, long sums and lists are cut."""
-    return "\n".join(_lines(model, _Text(), " = ", short))
+    return "\n".join(_lines(model, _TextNotation(), " = ", short))
 
 
 def equations_in_latex(model: Model) -> str:
     """Return the equations in short as a display formula, for notebooks."""
-    rows = " \\\\\n".join(_lines(model, _Latex(), " &= ", short=True))
+    rows = " \\\\\n".join(_lines(model, _LatexNotation(), " &= ", short=True))
     return f"$$\\begin{{aligned}}\n{rows}\n\\end{{aligned}}$$"
 
 

@@ -68,7 +68,7 @@ class MethodFit(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class MethodComparison:
+class JudgedMethod:
     """One method on all observables and on those kept."""
 
     full: MethodFit
@@ -214,7 +214,7 @@ def with_noise(model: Model, before: Model, parts: Parts) -> Model:
     return replace(model, calibration=Calibration(noise=noise_from_errors(model, errors)))  # type: ignore[type-var]
 
 
-def judged_methods(parts: Parts, outcome: Outcome, settings: SiftSettings) -> Mapping[str, MethodComparison]:
+def judged_methods(parts: Parts, outcome: Outcome, settings: SiftSettings) -> Mapping[str, JudgedMethod]:
     """Fit each further method to all candidates and to those kept.
 
     Where a graph decided by that very method, on the same data, its estimate is at hand.
@@ -228,7 +228,7 @@ def judged_methods(parts: Parts, outcome: Outcome, settings: SiftSettings) -> Ma
     found = {}
     for name, method in settings.compare.items():
         full = outcome.explanation if method is decided else method.identify(everything)
-        found[name] = MethodComparison(
+        found[name] = JudgedMethod(
             _judged_fit(full, everything, outcome.dictionary, parts),
             _judged_fit(method.identify(kept), kept, small, parts),
         )

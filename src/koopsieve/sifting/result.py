@@ -23,7 +23,7 @@ from koopsieve.forms.path import SievePath
 from koopsieve.identify import Estimate, interchangeable_groups
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.algorithm_2 import Reduction
-from koopsieve.sifting.judge import SIFTED, Baseline, LinearComparison, MethodComparison
+from koopsieve.sifting.judge import SIFTED, Baseline, JudgedMethod, LinearComparison
 from koopsieve.sifting.parts import EvaluationData
 from koopsieve.sifting.preliminary import SearchSummary
 from koopsieve.sifting.tables import cautions, remarks
@@ -54,7 +54,7 @@ class SieveResult(Shown):
         "persistence", "linear" (the best plain linear model: past samples and a constant) and "everything".
     beside_linear : tuple of LinearComparison
         The model and that linear one from the same starts: on what the choice was made on, then on the evaluation data.
-    comparison : mapping from name to MethodComparison
+    comparison : mapping from name to JudgedMethod
         Further methods that were asked for, on all observables and on those kept.
     reduction : Reduction
         The graph of the explanation.
@@ -90,7 +90,7 @@ class SieveResult(Shown):
     seconds: Mapping[str, float]
     seed: int
     level: float = 0.9
-    comparison: Mapping[str, MethodComparison] = field(default_factory=dict)
+    comparison: Mapping[str, JudgedMethod] = field(default_factory=dict)
     coverage: Coverage | None = None
     searches: tuple[SearchSummary, ...] = ()
     left_out: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The one pipeline: what it keeps, that nothing is chosen on what it is reported on, that every door is the same."""
+"""The one pipeline: what it keeps, that nothing is chosen on what it is reported on, that every way in is the same."""
 
 import json
 import math
@@ -189,16 +189,16 @@ def test_every_door_keeps_the_same_set_and_gives_the_same_model(tmp_path):
     data, other = (Trajectories.from_file(p, "y", "u", time="t") for p in (train, test))
     x, u = data.states[0], data.inputs[0]
     common = {"delays": Embedding(1, 1), "horizons": [1, 10], "form": "linear"}
-    doors = {
+    ways = {
         "command line": run(settings),
         "threads": sift(data, recipe, test=other, executor=Threads(2), **common),
         "one core": sift(data, recipe, test=other, executor=Serial(), **common),
         "stream": sift(Stream.from_arrays(x, u, dt=data.dt, state_names="y", input_names="u"), recipe, **common),
     }
     facade = KoopmanSieve(recipe, **common).fit(data)
-    doors["KoopmanSieve"] = facade.result_
-    first = doors["command line"]
-    for found in doors.values():
+    ways["KoopmanSieve"] = facade.result_
+    first = ways["command line"]
+    for found in ways.values():
         assert found.retained_names == first.retained_names
         assert found.path.choice.refit == first.path.choice.refit
         np.testing.assert_allclose(found.model.A, first.model.A, rtol=1e-6, atol=1e-9)

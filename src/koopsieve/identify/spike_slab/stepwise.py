@@ -39,19 +39,9 @@ def eliminate(C: FloatArray, w: FloatArray, cost: FloatArray, a_bar: float, b_ba
     b_bar : array, shape (n, 1)
     """
     (n, k), most = w.shape, (w.shape[1] + 1) // 2
-    gone = np.zeros((n, k), dtype=bool)
     variance = np.einsum("nkk->nk", C).copy()
     state = _Removals(np.arange(n), C, np.empty((n, most, k)), w, variance, b_bar, _exp(-cost / a_bar))
-    for removed in range(most):
-        ratio = state.ratio()
-        leaving = np.argmin(ratio, axis=1)
-        gaining = np.flatnonzero(ratio[np.arange(len(ratio)), leaving] < 1)
-        state, leaving = state.only(gaining), leaving[gaining]
-        if not gaining.size:
-            break
-        gone[state.target, leaving] = True
-        state = state.without(leaving, removed)
-    return gone
+    return _turned(state, most, np.zeros((n, k), dtype=bool))
 
 
 _ROUNDING = 1e-14  # of the variance at first; less is what subtraction leaves of nearly dependent regressors
@@ -90,7 +80,7 @@ class _Removals:
         kept = (values[rows] for values in (self.columns, self.w, self.variance, self.b_bar, self.saving))
         return _Removals(self.target[rows], self.C, *kept)
 
-    def without(self, leaving: IndexArray, removed: int) -> _Removals:
+    def after(self, leaving: IndexArray, removed: int) -> _Removals:
         """Return the state after each target lost one regressor, `removed` having left before: (D20)."""
         rows = np.arange(len(leaving))
         past, pivot = self.columns[:, :removed], self.variance[rows, leaving, None]
@@ -128,19 +118,9 @@ def select(
     b_bar : array, shape (n, 1)
     most : int
     """
-    chosen = np.zeros(s.shape, dtype=bool)
     outside = problem.energy - np.einsum("nkp,nkp->np", V, V)
     state = _Additions(problem, np.arange(len(s)), V, V.shape[1], s, outside, a_bar, b_bar, _exp(cost / a_bar))
-    for _ in range(min(most, len(problem.gram))):
-        ratio = state.ratio()
-        coming = np.argmin(ratio, axis=1)
-        gaining = np.flatnonzero(ratio[np.arange(len(ratio)), coming] < 1)
-        state, coming = state.only(gaining), coming[gaining]
-        if not gaining.size:
-            break
-        chosen[state.target, coming] = True
-        state = state.including(coming)
-    return chosen
+    return _turned(state, min(most, len(problem.gram)), np.zeros(s.shape, dtype=bool))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +165,7 @@ class _Additions:
         target, basis = self.target[rows], self.basis[rows]
         return _Additions(self.problem, target, basis, self.filled, s, outside, self.a_bar, b_bar, charge)
 
-    def including(self, coming: IndexArray) -> _Additions:
+    def after(self, coming: IndexArray, _: int) -> _Additions:
         """Return the state after each target got one regressor more: (D22), (D23)."""
         rows, past = np.arange(len(coming)), self.basis[:, : self.filled]
         v = self.problem.gram[coming] - np.matmul(past[rows, None, :, coming], past)[:, 0]
@@ -199,6 +179,20 @@ class _Additions:
         charge = self.charge * (self.b_bar / b_bar) ** (0.5 / self.a_bar)  # less noise makes weights narrower
         charge[rows, coming] = np.inf  # it is in, and cannot come again
         return _Additions(self.problem, self.target, basis, self.filled + 1, s, outside, self.a_bar, b_bar, charge)
+
+
+def _turned(state: _Removals | _Additions, most: int, chosen: BoolArray) -> BoolArray:
+    """Turn one regressor of each target at a time, the best first, as long as its bound would rise; return which."""
+    for turned in range(most):
+        ratio = state.ratio()
+        best = np.argmin(ratio, axis=1)
+        gaining = np.flatnonzero(ratio[np.arange(len(ratio)), best] < 1)
+        state, best = state.only(gaining), best[gaining]
+        if not gaining.size:
+            break
+        chosen[state.target, best] = True
+        state = state.after(best, turned)
+    return chosen
 
 
 def _with_room(basis: FloatArray, filled: int) -> FloatArray:

@@ -2,16 +2,16 @@
 
 import pytest
 
-from tests.fuzz.runner import DOORS, run
+from tests.fuzz.runner import ENTRIES, run
 
 CASES = {"files": 150, "frames": 150, "logs": 150, "streams": 100, "facade": 40, "stages": 60, "models": 60}
 CASES |= {"archives": 150, "settings": 300, "options": 25, "report": 6, "metamorphic": 40, "exports": 60, "kills": 10}
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_nothing_is_found(door):
-    outcome = run(door, CASES[door], seed=1)
-    assert outcome.cases == CASES[door]
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_nothing_is_found(entry):
+    outcome = run(entry, CASES[entry], seed=1)
+    assert outcome.cases == CASES[entry]
     assert outcome.findings == []
 
 
