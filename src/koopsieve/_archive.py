@@ -121,13 +121,7 @@ _ROOMS = ("data", "dictionary", "regression", "identify", "evaluate", "uncertain
 
 
 def to_plain(value: object) -> tuple[dict[str, Any], Arrays]:
-    """Return a value as a JSON header and named arrays; an object or array that occurs twice is held once.
-
-    Raises
-    ------
-    KoopsieveError
-        If something in it is no frozen value of koopsieve, such as a user's function.
-    """
+    """Return a value as a JSON header and named arrays; an object or array that occurs twice is held once."""
     writer = _Writer()
     root = writer.plain(value, type(value).__name__)
     return {"root": root, "objects": writer.objects}, writer.arrays

@@ -27,22 +27,10 @@ _SIGNALS = ("SIGHUP", "SIGTERM", "SIGINT")  # Ctrl-C last: once it is held as we
 
 
 def check_folder(folder: Place, names: Iterable[str] = (), overwrite: bool = True) -> None:
-    """Refuse a folder that cannot be written to, before any work is done for it.
+    """Refuse a folder that cannot be written to, before any work is done for it; it need not be there.
 
-    Parameters
-    ----------
-    folder : path
-        Need not be there.
-    names : iterable of str
-        Files that will be written into it.
-    overwrite : bool
-        Whether files of these names may be replaced.
-
-    Raises
-    ------
-    KoopsieveError
-        If it, or what it would be made in, is not a folder or may not be written; if a name is taken; or if an earlier
-        run was killed while it exchanged the files there.
+    `names` are files that will be written into it, which may be replaced if `overwrite`. A folder in which an earlier
+    run was killed while it exchanged files is refused too.
     """
     target = place = Path(os.path.realpath(folder))
     while not os.path.lexists(place):
@@ -81,11 +69,6 @@ def whole_folder(folder: Place, overwrite: bool = True) -> Iterator[Path]:
 
     Files of the same name are replaced and hand on their permissions; everything else in `folder` stays untouched. If
     anything fails, or the user interrupts, `folder` is as it was, and is not made if it was not there.
-
-    Raises
-    ------
-    KoopsieveError
-        As `check_folder`, and if writing fails.
     """
     check_folder(folder)
     target = Path(os.path.realpath(folder))

@@ -178,22 +178,7 @@ class NotInstalledError(KoopsieveError, ImportError):
 
 
 def needed(module: str, by: str, extra: str) -> Any:
-    """Import a module, or say which command installs it.
-
-    Parameters
-    ----------
-    module : str
-        What to import.
-    by : str
-        What asks for it, as a user wrote it.
-    extra : str
-        The extra of koopsieve that brings it.
-
-    Raises
-    ------
-    NotInstalledError
-        If it is not installed.
-    """
+    """Import a module, or say which command installs it: `by` is what asks for it, `extra` the extra that brings it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # do-mpc warns of optional parts that are not installed

@@ -56,13 +56,7 @@ def written_whole(path: Place, overwrite: bool = True) -> Iterator[IO[bytes]]:
 
 
 def check_file(path: Place, overwrite: bool = True) -> None:
-    """Refuse a file that cannot be written, or is there already and may not be replaced, before any work is done.
-
-    Raises
-    ------
-    KoopsieveError
-        If its folder is not there or may not be changed, or the file is a folder, or is there and `overwrite` is False.
-    """
+    """Refuse a file that cannot be written, or is there already and may not be replaced, before any work is done."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file() and not target.is_dir():
         return  # a device or a pipe

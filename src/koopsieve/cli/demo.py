@@ -97,19 +97,8 @@ def sift_demo(
 ) -> SieveResult:
     """Sift all products, up to degree three, of the last samples of position and force; judge on another record.
 
-    Parameters
-    ----------
-    seed : int
-        Another seed is another pair of records of the same plant.
-    noise : float
-        Standard deviation of the measurement noise.
-    progress : Progress
-    samples : int
-        Length of the training record.
-    form : str
-        Form of the model; by default all are searched.
-    delays : int
-        Past samples of position and force among the candidates.
+    Another seed is another pair of records of the same plant, `samples` the length of the training record, `delays` the
+    past samples among the candidates. Without `form` all are searched.
     """
     train, test = record(samples, 2 * seed, noise), record(TEST_SAMPLES, 2 * seed + 1, noise)
     return sift(

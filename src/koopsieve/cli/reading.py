@@ -21,13 +21,7 @@ _AS_LEARNED = "as for sift; by default as the model's own data were read"
 
 
 def read(settings: Settings, files: Sequence[str]) -> Trajectories | Stream:
-    """Return the data in files.
-
-    Raises
-    ------
-    KoopsieveError
-        If they cannot be used, or the sample time that was given contradicts the column of times.
-    """
+    """Return the data in files."""
     if settings.stream == "yes" or (settings.stream == "auto" and _is_large(files, settings)):
         return _stream(settings, files)
     data = Trajectories.from_file(

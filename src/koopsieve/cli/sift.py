@@ -126,13 +126,7 @@ def sieve(settings: Settings) -> Sieve | None:
 
 
 def delays(settings: Settings, n_inputs: int) -> list[Embedding] | str:
-    """Return the delays to choose from: those asked for, with the timing of the inputs asked for or with both.
-
-    Raises
-    ------
-    KoopsieveError
-        If the number of delays is left open, and that of the inputs or their timing is not.
-    """
+    """Return the delays to choose from: those asked for, with the timing of the inputs asked for or with both."""
     if isinstance(settings.delays, str):
         if settings.input_delays is not None or settings.inputs_at != "auto":
             raise KoopsieveError("--input-delays and --inputs-at need --delays with a number, for example --delays 2.")

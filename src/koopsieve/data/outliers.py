@@ -67,18 +67,8 @@ def handle_outliers(
 ) -> tuple[Sequence[Episode], str]:
     """Return the episodes, without what lies far outside if it is to be dropped, and what was found in words.
 
-    Parameters
-    ----------
-    episodes : sequence of Episode
-    names : pair of sequences of str
-        Of states and inputs.
-    what : {"keep", "drop", "refuse"}
-        Keep outliers with a warning, treat them as missing samples, or raise an error.
-
-    Raises
-    ------
-    KoopsieveError
-        If there are any and they are refused.
+    `what` is "keep" (with a warning), "drop" (treated as missing samples) or "refuse"; `names` are those of states and
+    inputs.
     """
     found = find_outliers(episodes)
     if not found.count:
@@ -126,12 +116,7 @@ def extremes(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
 def bounds(samples: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return between which values each signal is not far outside, shape (2, columns); infinite if that is not known.
 
-    Parameters
-    ----------
-    samples : array, shape (rows, columns)
-        All samples or many of them, drawn evenly.
-    low, high : array, shape (columns,)
-        The least and the largest value of all samples.
+    `samples` (rows, columns) are all or many, drawn evenly; `low` and `high` the least and the largest value of all.
     """
     found = [_bounds(column, *ends) for column, *ends in zip(samples.T, low.tolist(), high.tolist(), strict=True)]
     return np.array(found).reshape(-1, 2).T

@@ -30,25 +30,10 @@ def repaired(
     reading: Reading,
     notes: tuple[str, ...] = (),
 ) -> tuple[Sequence[Episode], float, Provenance]:
-    """Return episodes without missing samples, their sample time, and what was done.
+    """Return episodes without missing samples (NaN), their sample time, and what was done.
 
-    Parameters
-    ----------
-    episodes : sequence of Episode
-        NaN marks a missing sample.
-    names : pair of sequences of str
-        Of states and inputs, for the messages.
-    dt : float, optional
-        Sample time, if it was given; otherwise the median step, or one.
-    reading : Reading
-        What to do about gaps and uneven times.
-    notes : tuple of str
-        What was found while reading.
-
-    Raises
-    ------
-    KoopsieveError
-        If samples are missing and must not be, a sample is infinite, nothing is left, or `dt` contradicts the times.
+    Without `dt` the sample time is the median step, or one. `reading` says what to do about gaps and uneven times,
+    `notes` what was found while reading; names of states and inputs are for the messages.
     """
     rows_read, step = _samples(episodes), median_step(episodes)
     _check(episodes, names, allow_missing=reading.gaps != REFUSE or reading.resample is not None)

@@ -30,13 +30,7 @@ def uneven_steps(times: FloatArray, step: float, counts: FloatArray | float = 1.
 
 
 def median_step(episodes: Sequence[Episode]) -> float | None:
-    """Return the median step of all episodes together; None without times.
-
-    Raises
-    ------
-    KoopsieveError
-        If time does not increase.
-    """
+    """Return the median step of all episodes together; None without times."""
     for episode in episodes:
         _check_increasing(episode)
     times = [episode.times for episode in episodes if episode.times is not None]
@@ -158,17 +152,7 @@ def _on_grid(
 ) -> tuple[FloatArray, int]:
     """Return samples at the times of a grid, missing where a column has a gap, and how many values lie in shorter ones.
 
-    Parameters
-    ----------
-    times : array, shape (T,)
-    samples : array, shape (T, n)
-    grid : array, shape (rows,)
-    step : float
-        Of the grid.
-    max_gap : int
-        How many samples of its own a column may miss and still be interpolated or held over.
-    hold : bool
-        Whether a value holds until the next, or is interpolated.
+    A column may miss up to `max_gap` samples of its own; they are interpolated, or held over with `hold`.
     """
     import pandas as pd
 

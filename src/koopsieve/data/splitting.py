@@ -33,20 +33,7 @@ def hold_out(data: Data, share: float, longest: int) -> tuple[Data, Data]:
 
     Of many episodes each goes whole to one side, those held out spread evenly over the others. Where there are too few
     to give about that share, each is cut into pieces and the end of every piece is held out: up to four pieces of all
-    episodes together.
-
-    Parameters
-    ----------
-    data : Trajectories or Stream
-    share : float
-        Between 0 and 1.
-    longest : int
-        The longest horizon of predictions on the held-out data; a held-out stretch holds many windows of it.
-
-    Raises
-    ------
-    KoopsieveError
-        If the share is not inside (0, 1), or there are too few samples.
+    episodes together. A held-out stretch holds many windows of `longest` steps, the longest horizon.
     """
     check_fraction(share)
     if isinstance(data, Stream):
@@ -142,14 +129,7 @@ def sample(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) 
 def sample_and_count(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) -> tuple[Trajectories, int]:
     """Return the data in memory, all of them or about `rows` samples in stretches, and how many there are in all.
 
-    Parameters
-    ----------
-    data : Trajectories or Stream
-    rows : int
-        Samples to hold at most.
-    stretch : int
-        Length of the stretches that a stream is sampled in, at least; drawn evenly over the stream.
-    seed : int
+    A stream is sampled in stretches of at least `stretch` rows, drawn evenly over it.
     """
     if isinstance(data, Stream) and data.n_samples is not None and data.n_samples <= rows:
         data = _read_whole(data)
@@ -171,13 +151,7 @@ def sample_and_count(data: Trajectories | Stream, rows: int, stretch: int, seed:
 
 
 def thinned(data: Trajectories, rows: int, stretch: int) -> Trajectories:
-    """Return about `rows` samples, in stretches of `stretch` rows spread evenly over the data; all if there are fewer.
-
-    Parameters
-    ----------
-    data : Trajectories
-    rows, stretch : int
-    """
+    """Return about `rows` samples, in stretches of `stretch` rows spread evenly over the data; all if there are few."""
     if data.n_samples <= rows:
         return data
     windows = [

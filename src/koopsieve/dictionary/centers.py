@@ -51,13 +51,7 @@ def draw_rows(domain: Domain, count: int, rng: np.random.Generator) -> FloatArra
 
 
 def find_centers(centers: int | ArrayLike, domain: Domain, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return the given centres in units of `scale`, or find that many by k-means.
-
-    Raises
-    ------
-    KoopsieveError
-        If there are fewer distinct samples than centres, or the centres have the wrong number of columns.
-    """
+    """Return the given centres in units of `scale`, or find that many by k-means."""
     n = len(domain.names)
     if np.ndim(centers) == 0:
         return frozen(_cluster(whole_number("centers", centers, 1), domain, scale, rng))

@@ -170,13 +170,7 @@ class ImportedCalls(Code):
 
 @cache
 def imported(path: str) -> Callable[[FloatArray], Any]:
-    """Return the function at an import path, `module:name`.
-
-    Raises
-    ------
-    KoopsieveError
-        If there is none.
-    """
+    """Return the function at an import path, `module:name`."""
     module, _, name = path.partition(":")
     try:
         found = getattr(import_module(module), name) if _is_path(path) else None

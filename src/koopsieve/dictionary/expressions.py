@@ -170,13 +170,7 @@ def program_nodes(
 
 
 def require_expressions(families: Sequence[Observables], target: str) -> None:
-    """Refuse families that hold a user's Python code; `target` is what they were to be written in.
-
-    Raises
-    ------
-    KoopsieveError
-        Which names the block and its observables.
-    """
+    """Refuse families that hold a user's Python code; `target` is what they were to be written in."""
     for family in (code for one in families for code in one.code()):
         names = ", ".join(family.names[:3]) + (", …" if family.size > 3 else "")
         raise KoopsieveError(

@@ -77,13 +77,7 @@ class Domain:
         return self.samples.state_blocks() if self.of == STATES else self.samples.acted_blocks()
 
     def blocks(self) -> Iterator[FloatArray]:
-        """Yield all points, block by block.
-
-        Raises
-        ------
-        KoopsieveError
-            If distances between them could not be computed.
-        """
+        """Yield all points, block by block."""
         for points in self.points():
             largest = np.abs(points).max(axis=0, initial=0.0)
             if (largest > _LARGEST).any():
@@ -228,11 +222,6 @@ def parameters(block: Block) -> dict[str, Any]:
 
 def with_parameters(block: Block, changes: Mapping[str, Any]) -> Block:
     """Return a recipe with some blocks or settings exchanged.
-
-    Raises
-    ------
-    KoopsieveError
-        If a name is not known, or what is to stand for a block is none.
 
     Examples
     --------

@@ -41,11 +41,6 @@ def to_parts(families: Sequence[Observables], prefix: str = "") -> tuple[list[di
     """Return a plain description per family, and every array under the name `<number>.<field>`.
 
     Texts, and the families that a family is made of, are part of its description.
-
-    Raises
-    ------
-    KoopsieveError
-        If a family is not in the registry.
     """
     config: list[dict[str, Any]] = []
     arrays: dict[str, FloatArray] = {}
@@ -78,14 +73,7 @@ def from_parts(
     prefix: str = "",
     functions_from: Sequence[str] = (),
 ) -> tuple[Observables, ...]:
-    """Return the families described, which take points of `width` coordinates.
-
-    Raises
-    ------
-    KoopsieveError
-        If a kind is not known, arrays do not fit the names or the points, or a function would be imported from a module
-        that is not among `functions_from`.
-    """
+    """Return the families described, which take points of `width` coordinates."""
     found = tuple(_family(f"{prefix}{number}", entry, arrays, width) for number, entry in enumerate(config))
     require_named_modules(found, functions_from)
     return found

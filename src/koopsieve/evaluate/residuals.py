@@ -126,16 +126,7 @@ class ResidualTests:
 
 
 def residual_tests(model: Model, trajectories: Trajectories, lags: int = LAGS) -> ResidualTests:
-    """Test the residuals of one-step predictions along every episode.
-
-    Parameters
-    ----------
-    model : Model
-    trajectories : Trajectories
-        Measured; the model's delays are embedded here if they are not yet.
-    lags : int
-        Largest lag; smaller for short records.
-    """
+    """Test the residuals of one-step predictions along all episodes, up to `lags` steps back; less in short records."""
     data = embedded(trajectories, model.signals.embedding)
     residuals = one_step_residuals(model, data)
     reach = max(1, min(lags, max(map(len, residuals)) // 4))

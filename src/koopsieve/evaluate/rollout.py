@@ -160,11 +160,6 @@ def step_errors(model: Model, trajectories: Trajectories, horizon: int) -> StepE
     """Return the errors after evenly spread starts, up to the end of the window or of the episode.
 
     The number of errors held does not grow with the data.
-
-    Raises
-    ------
-    KoopsieveError
-        If columns do not fit, or the horizon is longer than every episode.
     """
     data = embedded_for(model, trajectories)
     (steps,) = checked_horizons([horizon], data)

@@ -33,13 +33,7 @@ def write(path: str | os.PathLike[str], model: Model) -> None:
 
 
 def read(path: str | os.PathLike[str], functions_from: Sequence[str] = ()) -> Model:
-    """Read a model in whichever form it is; see `Model.load`.
-
-    Raises
-    ------
-    KoopsieveError
-        If the file is not there, damaged, or not a model of koopsieve.
-    """
+    """Read a model in whichever form it is; see `Model.load`."""
     return read_archive(path, KIND, VERSION, lambda header, arrays: _build(header, arrays, functions_from))
 
 

@@ -201,18 +201,7 @@ def predicted(model: Model, given: Starts) -> FloatArray:
 
 
 def banded(model: Model, given: Starts, mean: FloatArray, level: Level, joint: bool) -> Prediction:
-    """Return predictions (starts, horizon, n_outputs) of a model with its bands.
-
-    Raises
-    ------
-    KoopsieveError
-        If the model has no bands, or not for this level or horizon.
-
-    Warns
-    -----
-    KoopsieveWarning
-        If the model was calibrated on too few windows to know such a level.
-    """
+    """Return predictions (starts, horizon, n_outputs) of a model with its bands."""
     bands, horizon = None if model.calibration is None else model.calibration.bands, mean.shape[1]
     if bands is None:
         raise KoopsieveError(

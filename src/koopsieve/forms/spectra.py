@@ -67,15 +67,9 @@ class Spectrum:
 
 
 def spectrum(model: Model, trajectories: Trajectories, residuals: bool = True) -> Spectrum:
-    """Return the spectrum of the step at the mean state, which for a linear model is that of A.
+    """Return the spectrum of the step at the mean state of the trajectories, which for a linear model is that of A.
 
-    Parameters
-    ----------
-    model : Model
-    trajectories : Trajectories
-        Where the residuals are measured, and of which the mean is taken.
-    residuals : bool
-        Whether to measure residuals, which compresses the data.
+    With `residuals` they are measured there too, which compresses the data.
     """
     data, at_mean = embedded(trajectories, model.signals.embedding), not model.step_is_linear
     state, acting = mean_point(data)

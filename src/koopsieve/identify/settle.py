@@ -41,18 +41,9 @@ def settle(
 ) -> Settled[State]:
     """Apply `step` until `converged`, target by target.
 
-    Parameters
-    ----------
-    start : State
-        State of all targets.
-    step : callable
-        Takes the state of the unsettled targets and their indices, returns their next state.
-    converged : callable
-        Takes the states before and after a step, returns per target whether the change is negligible.
-    targets : int
-        Number of targets.
-    max_sweeps : int, or array of int, shape (targets,)
-        Number of steps after which a target is left as it is.
+    `step` takes the state of the unsettled targets and their indices, and returns their next state. `converged` takes
+    the states before and after a step, and returns per target whether the change is negligible. After `max_sweeps`, one
+    number or one per target, a target is left as it is.
     """
     budget = np.broadcast_to(max_sweeps, targets)
     sweeps, settled = np.zeros(targets, dtype=np.intp), np.zeros(targets, dtype=bool)
@@ -113,15 +104,7 @@ def on_all_cores(
     statistics: RegressionStatistics,
     start: Estimate | None = None,
 ) -> Estimate:
-    """Identify every target, the targets divided among the cores that BLAS would use.
-
-    Parameters
-    ----------
-    identify : callable
-        Takes statistics and an earlier answer or None.
-    statistics, start
-        Its arguments.
-    """
+    """Identify every target from an earlier answer or None, the targets divided among the cores that BLAS would use."""
     with one_blas_thread() as threads:
         count = min(threads, len(statistics.regressors) * len(statistics.observables) // MIN_WEIGHTS_PER_THREAD)
         if count <= 1:

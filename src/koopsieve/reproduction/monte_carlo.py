@@ -52,26 +52,9 @@ def run_tasks(
 ) -> list[Any]:
     """Compute what is missing in `folder` and return all results in the order of the tasks.
 
-    Parameters
-    ----------
-    tasks : sequence of RunTask
-    folder : path
-        Holds one file per finished task and the settings they were made with.
-    fingerprint : mapping
-        What all results in the folder depend on.
-    workers : int
-        Number of processes; 1 computes here.
-    executor : Executor, optional
-        What computes instead of processes here, such as a Dask cluster. Files are written here all the same.
-    progress : Progress
-        Wraps the tasks that are still to be done.
-    description : str
-        Shown by `progress`.
-
-    Raises
-    ------
-    KoopsieveError
-        If the folder was made with other settings, or a worker process died.
+    The folder holds one file per finished task, and the `fingerprint`: what all results in it depend on; one of other
+    settings is refused. The work is done by `workers` processes, here if that is 1, or by an executor such as a Dask
+    cluster; files are written here all the same. `progress` wraps the tasks that are still to be done.
     """
     claim(folder, fingerprint)
     missing = [task for task in tasks if not _is_there(task.path(folder))]

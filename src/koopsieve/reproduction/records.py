@@ -59,21 +59,9 @@ def load_records(
 ) -> Records:
     """Return the measured records if they can be found, otherwise the simulated circuit with a warning.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Where the file is; without it, the environment variable KOOPSIEVE_DATA is asked.
-    data : mapping
-        `train`: which records to train on; `test_record`: which of the test records to test on.
-    simulated : mapping
-        Number and length of the simulated records.
-    seed : int
-        Of the simulation.
-
-    Raises
-    ------
-    KoopsieveError
-        If a folder is named and does not hold the records.
+    Without `folder`, the environment variable KOOPSIEVE_DATA is asked; a folder that does not hold the records is
+    refused. `data` says which records to train (`train`) and to test on (`test_record`), `simulated` number and length
+    of simulated ones.
     """
     named = folder if folder is not None else os.environ.get(VARIABLE)
     if named:

@@ -77,18 +77,7 @@ def _block(kernel: KernelSettings, letter: str) -> Block:
 
 
 def run_once(study: NoiseStudy, snr_db: float, run: int, seed: int) -> dict[str, Any]:
-    """Simulate, add noise, compare all methods; the answer depends on the arguments alone.
-
-    Parameters
-    ----------
-    study : NoiseStudy
-    snr_db : float
-        Level of the measurement noise.
-    run : int
-        Number of the run at this level.
-    seed : int
-        Of the whole study.
-    """
+    """Simulate, add noise, compare all methods; the answer depends on study, level, run and seed alone."""
     entropy = run_seed(study.system, snr_db, run, seed).spawn(5)
     train = _sample(study, study.data["train_seconds"], snr_db, entropy[0], entropy[1])
     test = _sample(study, study.data["test_seconds"], snr_db, entropy[2], entropy[3])

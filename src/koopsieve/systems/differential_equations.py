@@ -28,18 +28,8 @@ def integrate(
 ) -> FloatArray:
     """Return the states at 0, dt, 2·dt, …, one row more than `inputs`, each input row held for one sample.
 
-    Parameters
-    ----------
-    derivative : callable
-        State and input to the state's time derivative, all tuples of floats.
-    initial : iterable of float
-        State at time zero.
-    inputs : array, shape (steps, l)
-        Held constant over each sample (l may be zero).
-    dt : float
-        Sample time in seconds.
-    max_step : float
-        Longest internal step of the classical fourth-order Runge–Kutta method.
+    `derivative` takes state and input to the state's time derivative, all tuples of floats. No internal step of the
+    classical fourth-order Runge–Kutta method is longer than `max_step`.
     """
     substeps = max(1, math.ceil(dt / max_step - 1e-9))
     h = dt / substeps

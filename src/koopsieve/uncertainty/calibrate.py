@@ -131,13 +131,7 @@ def _arrays(prefix: str, part: object, *others: str) -> dict[str, NDArray[Any]]:
 
 
 def _part(build: Callable[..., Part], arrays: Mapping[str, NDArray[Any]], prefix: str, **more: Any) -> Part | None:
-    """Return what `_arrays` took apart, None if there are no numbers of it; steps and windows are whole numbers.
-
-    Raises
-    ------
-    KoopsieveError
-        If one of the numbers is an array, or the reverse.
-    """
+    """Return what `_arrays` took apart, None if there are no numbers of it; steps and windows are whole numbers."""
     held: dict[str, Any] = {
         name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)
     }

@@ -117,11 +117,7 @@ def _ratio(errors: FloatArray, shape: FloatArray) -> FloatArray:
 def fit_spread(errors: StepErrors, dictionary: Dictionary) -> tuple[LocalSpread | None, FloatArray]:
     """Return the spread as a function of the start, None if it does not depend on it, and the scale of every error.
 
-    Returns
-    -------
-    LocalSpread or None
-    scale : array, shape (windows, horizon, n_outputs)
-        Of each window by a fit to the other folds; ones if there is no dependence.
+    The scale (windows, horizon, n_outputs) of each window is that of a fit to the other folds; ones without dependence.
     """
     _, horizon, outputs = errors.errors.shape
     steps = calibration_steps(horizon)
@@ -151,17 +147,9 @@ def _principal(errors: StepErrors, dictionary: Dictionary, steps: IndexArray, ou
 
 
 def _fit(features: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return per output weights fitted to all windows, and the log scale of each by a fit to the other folds.
+    """Return per output weights fitted to all windows, and the log scale of each window by a fit to the other folds.
 
-    Parameters
-    ----------
-    features : array, shape (windows, r)
-    errors : array, shape (windows, n_outputs)
-
-    Returns
-    -------
-    weights : array, shape (n_outputs, r)
-    logs : array, shape (windows, n_outputs)
+    Features are (windows, r), errors and log scales (windows, n_outputs), weights (n_outputs, r).
     """
     target, usable = _log_errors(errors)
     slices = np.array_split(np.arange(len(target)), FOLDS)  # consecutive windows, which are alike, in one fold

@@ -128,22 +128,10 @@ def support_of(
     acting: FloatArray,
     predicted: FloatArray,
 ) -> Support | None:
-    """Return the support of the statistics, with limits from held-out samples and the predictions there.
+    """Return the support of the statistics, with limits from held-out samples and predictions; None without a region.
 
-    Parameters
-    ----------
-    dictionary : Dictionary
-        Of the model.
-    statistics : RegressionStatistics
-        Of the data that the model was learned from; they may hold further regressors.
-    states, acting : array, shape (samples, n) and (samples, l)
-        Held-out samples.
-    predicted : array, shape (windows, steps, n_outputs)
-        Predictions on held-out windows.
-
-    Returns
-    -------
-    Support, or None if the statistics hold no region.
+    The statistics are of the data that the model was learned from, and may hold further regressors. `states` and
+    `acting` are held-out samples, `predicted` (windows, steps, n_outputs) the predictions on held-out windows.
     """
     if statistics.region is None:
         return None

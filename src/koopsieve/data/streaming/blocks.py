@@ -76,14 +76,9 @@ class Origin(Readable, Protocol):
         ...
 
     def parts(self, count: int, reach: int) -> Sequence[Readable]:
-        """Return up to `count` parts that together answer for every sample once.
+        """Return up to `count` parts that together answer for every sample once; one if the origin cannot be divided.
 
-        Parameters
-        ----------
-        count : int
-            How many are wanted; an origin that cannot be divided returns one.
-        reach : int
-            How many samples of context a part needs after its last own one.
+        A part needs `reach` samples of context after its last own one.
         """
         ...
 

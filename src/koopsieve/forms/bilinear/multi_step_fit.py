@@ -71,20 +71,8 @@ def log_error_and_gradient(
 ) -> tuple[float, FloatArray]:
     """Return Σ weight·log(squared error) over steps and outputs, and its gradient by K (D52, D65).
 
-    Parameters
-    ----------
-    K : array, shape (L + l + l·V, L)
-    windows : LiftedWindows
-    columns : array of int, shape (n,)
-        The observables that are the outputs.
-    weight : array, shape (T, n)
-        Weight of each output after each step; they sum to one.
-
-    Returns
-    -------
-    loss : float
-        inf where the simulation overflows.
-    gradient : array, as K
+    K has shape (L + l + l·V, L); `columns` (n,) are the observables that are the outputs; the weights (T, n) sum to
+    one. The loss is inf where the simulation overflows.
     """
     states = simulate_lifted(K, windows)
     errors = states[1:, :, columns] - windows.outputs.transpose(1, 0, 2)  # (T, W, n)
@@ -165,15 +153,8 @@ class MultiStepBilinear:
     ) -> LiftedFit:
         """Fit K to windows of 2, 4, 8, … steps and at last to whole ones (D55).
 
-        Parameters
-        ----------
-        one_step : TriangularFactor
-            φ⁺ on [φ, u, u₁φ, …].
-        windows : LiftedWindows
-        columns : array of int
-            The observables that are the outputs.
-        exact : array of bool, shape (L,), optional
-            Observables whose one-step regression is exact (delays, constants): it stays as it is.
+        `one_step` is φ⁺ on [φ, u, u₁φ, …]; `columns` are the observables that are the outputs. The one-step regression
+        of those in `exact` (delays, constants) stays as it is.
         """
         frame = _Frame.of(one_step, np.zeros(one_step.S.shape[1], dtype=bool) if exact is None else exact)
         change = np.zeros(frame.shape)

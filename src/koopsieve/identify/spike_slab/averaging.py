@@ -40,17 +40,10 @@ class WeightMoments:
 
 
 def average(prior: ProblemPrior, problem: StandardProblem, first: BoolArray, rho: FloatArray) -> WeightMoments:
-    """Return the averages of all targets.
+    """Return the averages of all q targets, whose noise precisions are `rho` (q,).
 
-    Parameters
-    ----------
-    prior : ProblemPrior
-    problem : StandardProblem
-        p regressors, q targets.
-    first : array of bool, shape (p, starts, q)
-        Sets at which inference ended, one or more per target; those that are always in are in all of them.
-    rho : array, shape (q,)
-        Noise precision of each target.
+    `first` (p, starts, q) are sets at which inference ended, one or more per target; those that are always in are in
+    all.
     """
     space, shape = SetSpace.of(prior, problem, rho), problem.S.shape
     found = WeightMoments(np.zeros(shape), np.zeros(shape), np.zeros(shape))

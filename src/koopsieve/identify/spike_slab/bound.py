@@ -70,16 +70,8 @@ class Included:
 def paired_elbo(prior: ProblemPrior, rows: float, squared_error: FloatArray, included: Included) -> FloatArray:
     """Return the bound of the paired family, with q(ρ) and q(α) at their best: (D10).
 
-    Parameters
-    ----------
-    prior : ProblemPrior
-        Hyperparameters; regressors that are always in have infinite log odds, and their flags are one.
-    rows : float
-        m.
-    squared_error : array, shape (q,)
-        E‖t − Φ(γ∘β)‖².
-    included : Included
-        Parameters of q.
+    Regressors that are always in have infinite log odds, and their flags are one. `rows` is m, `squared_error` (q,) is
+    E‖t − Φ(γ∘β)‖².
     """
     slab = equations.slab_gain(prior.slab.at(included.regressor), included.mu, included.sigma2)
     gain = included.gamma * (slab + prior.finite_log_odds[included.regressor]) + entropy(included.gamma)

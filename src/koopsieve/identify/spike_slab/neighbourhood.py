@@ -116,15 +116,9 @@ class SetSpace:
             order = order[:-count]
 
     def around(self, target: IndexArray, index: IndexArray, candidate: IndexArray | None = None) -> Neighbourhood:
-        """Return the neighbourhood of some sets.
+        """Return the neighbourhood of sets, given by their targets (n,) and the regressors that are in (n, k).
 
-        Parameters
-        ----------
-        target : array of int, shape (n,)
-        index : array of int, shape (n, k)
-            Regressors that are in.
-        candidate : array of int, shape (n, c), optional
-            Regressors that may come in, those that are in already among them or not; every regressor by default.
+        Only regressors among `candidate` (n, c) may come in, if given; those that are in may be among them.
         """
         if candidate is None:
             candidate = np.broadcast_to(np.arange(self.p), (len(target), self.p))

@@ -29,14 +29,8 @@ ROOM = 8  # rows by which the orthogonal basis of `select` grows
 def eliminate(C: FloatArray, w: FloatArray, cost: FloatArray, a_bar: float, b_bar: FloatArray) -> BoolArray:
     """Return which active regressors to take out, by backward elimination, shape (n, k); at most half of them.
 
-    Parameters
-    ----------
-    C : array, shape (n, k, k)
-        (G + D)⁻¹ over the active regressors of each target.
-    w, cost : array, shape (n, k)
-        Weights after the joint solve; what it costs the bound to have the regressor in (D18).
-    a_bar : float
-    b_bar : array, shape (n, 1)
+    C (n, k, k) is (G + D)⁻¹ over the active regressors of each target; w and cost (n, k) are the weights after the
+    joint solve, and what it costs the bound to have the regressor in (D18); b̄ has shape (n, 1).
     """
     (n, k), most = w.shape, (w.shape[1] + 1) // 2
     variance = np.einsum("nkk->nk", C).copy()
@@ -105,18 +99,9 @@ def select(
 ) -> BoolArray:
     """Return which regressors to take in, by orthogonal least squares, shape (n, p); at most `most`.
 
-    Parameters
-    ----------
-    problem : StandardProblem
-        p regressors.
-    V : array, shape (n, k, p)
-        L⁻¹G over the active regressors of each target, LLᵀ = G + D.
-    s, cost : array, shape (n, p)
-        Φᵀ(t − Φw) after the joint solve; what it would cost the bound to have the regressor in (D18), inf for what
-        is in.
-    a_bar : float
-    b_bar : array, shape (n, 1)
-    most : int
+    V (n, k, p) is L⁻¹G over the active regressors of each target, LLᵀ = G + D; s and cost (n, p) are Φᵀ(t − Φw) after
+    the joint solve, and what it would cost the bound to have the regressor in (D18), inf for what is in; b̄ has shape
+    (n, 1).
     """
     outside = problem.energy - np.einsum("nkp,nkp->np", V, V)
     state = _Additions(problem, np.arange(len(s)), V, V.shape[1], s, outside, a_bar, b_bar, _exp(cost / a_bar))

@@ -59,13 +59,7 @@ class Table:
     skipped: bool = False
 
     def times(self) -> pd.Series | None:
-        """Return the column of times, as `as_times` does; None if there is none.
-
-        Raises
-        ------
-        KoopsieveError
-            If it holds no times.
-        """
+        """Return the column of times, as `as_times` does; None if there is none."""
         name = self.columns.time
         if name is None:
             return None
@@ -149,13 +143,7 @@ class EpisodeRows:
 
 
 def numbers(column: pd.Series, name: str, source: str) -> FloatArray:
-    """Return a column of numbers as float64, missing ones as NaN.
-
-    Raises
-    ------
-    KoopsieveError
-        If it holds anything else; the message names the first row that does.
-    """
+    """Return a column of numbers as float64, missing ones as NaN."""
     import pandas as pd
 
     if pd.api.types.infer_dtype(column, skipna=True) in _NUMERIC or column.isna().all():
