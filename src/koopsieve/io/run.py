@@ -57,7 +57,7 @@ def inclusion_table(found: Estimate) -> str:
 
 
 def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the run in numbers, with further entries `more`; those of "data" are added to what is known of the data."""
+    """Return the run in numbers, with further entries `more`; those of "data" are added to what is known of them."""
     result, further = result_of(given), dict(more or {})
     found = contenders(result)
     done = further.pop("data", {})
