@@ -109,8 +109,17 @@ class SetRegressions:
         """Update q(α) and q(ρ), then q(β), `sweeps` times; each update can only raise the bound."""
         if not sweeps:
             return posterior
-        alpha, rho = self._precisions(posterior.mean, posterior.variance, posterior.squared_error)
-        return self._swept(alpha, rho, sweeps - 1)
+        return self.settled_from(posterior.mean, posterior.variance, posterior.squared_error, sweeps)
+
+    def settled_from(
+        self, mean: FloatArray, variance: FloatArray, squared_error: FloatArray, sweeps: int
+    ) -> SetPosterior:
+        """Do the same from the mean and variance of every weight; at least one sweep."""
+        return self._swept(*self._precisions(mean, variance, squared_error), sweeps - 1)
+
+    def covariance(self, alpha: FloatArray, rho: FloatArray) -> FloatArray:
+        """Return the covariances of the weights given the precisions: (D33)."""
+        return stacks.inverse(self._factors(alpha, rho))
 
     def _swept(self, alpha: FloatArray, rho: FloatArray, sweeps: int) -> SetPosterior:
         for _ in range(sweeps):

@@ -19,17 +19,13 @@ from koopsieve.execution import Progress, silent
 from koopsieve.identify.prior import ProblemPrior
 from koopsieve.sieve.horizon.horizon_problem import HorizonProblem
 from koopsieve.sieve.horizon.posterior import (
-    ALIKE,
     HorizonPosterior,
-    first_largest,
     first_posterior,
     newcomers,
-    removal_gains,
     settle_weights,
     with_newcomer,
-    without,
-    without_least,
 )
+from koopsieve.sieve.horizon.removal import ALIKE, first_largest, removal_gains, without, without_least
 
 MAX_SIZE_FOR_EXCHANGES = 80  # in larger sets one observable more or fewer changes the bound little
 EXCHANGE_DEPTHS = (1, 2, 4)  # observables exchanged at once
@@ -120,7 +116,7 @@ class FlagSearch:
 
     def inclusion(self, posterior: HorizonPosterior) -> FloatArray:
         """Return the probability of each flag given the others, weights integrated over: (D39)."""
-        logit = self._with_odds(newcomers(self.problem, self.prior, posterior).gains)
+        logit = self._with_odds(newcomers(posterior).gains)
         logit[posterior.kept] = -self._removals(posterior)
         probability: FloatArray = expit(logit)
         return probability
@@ -131,7 +127,7 @@ class FlagSearch:
             fewer = self._stretch(posterior, most, 0.0)
             if len(fewer.kept) < len(posterior.kept):
                 yield from self._if_better(fewer, posterior)
-        new = newcomers(self.problem, self.prior, posterior)
+        new = newcomers(posterior)
         gains = self._with_odds(new.gains)
         best = first_largest(gains)
         if gains[best] > 0:
@@ -159,7 +155,7 @@ class FlagSearch:
         return len(posterior.kept) > MAX_SIZE_FOR_EXCHANGES
 
     def _single_exchanges(self, posterior: HorizonPosterior) -> Iterator[HorizonPosterior]:
-        new = newcomers(self.problem, self.prior, posterior)
+        new = newcomers(posterior)
         gains = self._with_odds(new.gains)
         for newcomer in np.argsort(-np.round(gains / ALIKE), kind="stable")[: self.max_newcomers]:
             if not np.isfinite(gains[newcomer]):
@@ -171,7 +167,7 @@ class FlagSearch:
 
     def _grown(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
         while len(posterior.kept) < size:
-            new = newcomers(self.problem, self.prior, posterior)
+            new = newcomers(posterior)
             posterior = self._settled(with_newcomer(posterior, new, first_largest(self._with_odds(new.gains))), 1)
         return posterior
 
@@ -191,13 +187,13 @@ class FlagSearch:
     def _stretch(self, posterior: HorizonPosterior, most: int, least_gain: float) -> HorizonPosterior:
         """Take out at most `most`, and at most one in `MAX_REMOVED_SHARE`, without updating precisions between."""
         count = min(most, max(1, len(posterior.kept) // MAX_REMOVED_SHARE))
-        return without_least(self.problem, self.prior, posterior, count, least_gain)
+        return without_least(posterior, count, least_gain)
 
     def _settled(self, posterior: HorizonPosterior, sweeps: int) -> HorizonPosterior:
-        return settle_weights(self.problem, self.prior, posterior, sweeps)
+        return settle_weights(posterior, sweeps)
 
     def _removals(self, posterior: HorizonPosterior) -> FloatArray:
-        return removal_gains(self.problem, self.prior, posterior) - self.prior.log_odds[posterior.kept]
+        return removal_gains(posterior) - self.prior.log_odds[posterior.kept]
 
     def _with_odds(self, gains: FloatArray) -> FloatArray:
         return gains + self.prior.finite_log_odds
