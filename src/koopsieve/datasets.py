@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -16,9 +16,9 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, KoopsieveError, needed
-from koopsieve.data import Trajectories
+from koopsieve.data import Signals, Trajectories
 from koopsieve.forms import Model
-from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
+from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record, random_drive, two_tanks
 
 FOLDER_VARIABLE = "KOOPSIEVE_DATA"
 _SITE = "nonlinearbenchmark.org"
@@ -72,9 +72,7 @@ class Benchmark(Shown):
     @property
     def tests(self) -> dict[str, Trajectories]:
         """The test records as trajectories."""
-        signals = self.train.signals
-        names = list(signals.outputs), list(signals.inputs)
-        return {name: _trajectories([one], signals.dt, *names) for name, one in self.records.items()}
+        return {name: _trajectories([one], self.train.signals) for name, one in self.records.items()}
 
     @property
     def test(self) -> Trajectories:
@@ -158,7 +156,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Benchmark:
 
 def names() -> tuple[str, ...]:
     """Return the names of all benchmarks: the simulated ones first."""
-    return (*_SIMULATED, *dict.fromkeys((*_FILES, *_PACKAGE)))
+    return tuple(_KNOWN)
 
 
 def spring() -> Benchmark:
@@ -167,8 +165,18 @@ def spring() -> Benchmark:
     for samples, seed in ((2400, 0), (2000, 1)):
         force, position = bench_record(samples, seed=seed)
         parts.append(Record(position.reshape(-1, 1), force.reshape(-1, 1)))
-    names = (["position"], ["force"])
-    return _built("spring", parts[:1], {"test": parts[1]}, BENCH_SAMPLE_TIME, 10, "-", 1.0, "simulated", names=names)
+    return _built("spring", parts[:1], {"test": parts[1]}, BENCH_SAMPLE_TIME, 10, (["position"], ["force"]))
+
+
+def two_tanks_record() -> Benchmark:
+    """Return two tanks in a row, the upper one overflows; the level of the lower one is measured with noise."""
+    parts, dt = [], 5.0
+    for samples, seed in ((3000, 0), (1500, 1)):
+        rng = np.random.default_rng(seed)
+        voltage = 3.5 + random_drive(samples, 12, 2.5, rng)
+        level = two_tanks(voltage[:-1], dt)[:, 1:] + 1e-3 * rng.normal(size=(samples, 1))
+        parts.append(Record(level, voltage))
+    return _built("two_tanks", parts[:1], {"test": parts[1]}, dt, 10, (["level"], ["pump"]))
 
 
 def _silverbox(folder: Path) -> Benchmark:
@@ -180,7 +188,7 @@ def _silverbox(folder: Path) -> Benchmark:
     cut = first + int(0.75 * (last - first))
     parts = {"multisine": slice(cut, last), "arrow": slice(100, 40575), "no extrapolation": slice(100, 32100)}
     tests = {name: Record(y[part], u[part]) for name, part in parts.items()}
-    return _built("silverbox", [Record(y[first:cut], u[first:cut])], tests, 1 / 610.35, 50, "mV", 1e3)
+    return _built("silverbox", [Record(y[first:cut], u[first:cut])], tests, 1 / 610.35, 50)
 
 
 def _tanks(folder: Path) -> Benchmark:
@@ -188,7 +196,7 @@ def _tanks(folder: Path) -> Benchmark:
 
     file = loadmat(str(folder / "cascaded_tanks.mat"))
     train, test = (Record(*(np.asarray(file[name + part], float) for name in "yu")) for part in ("Est", "Val"))
-    return _built("tanks", [train], {"test": test}, 4.0, 50, "V", 1.0, older=5)
+    return _built("tanks", [train], {"test": test}, 4.0, 50)
 
 
 def _wiener_hammerstein_2009(folder: Path) -> Benchmark:
@@ -196,40 +204,54 @@ def _wiener_hammerstein_2009(folder: Path) -> Benchmark:
         u, y, rate = (np.asarray(file[key], dtype=float) for key in ("u", "y", "fs"))
     u, y = u.reshape(-1, 1), y.reshape(-1, 1)
     train, test = (Record(y[part], u[part]) for part in (slice(5200, 105200), slice(105200, 184000)))
-    return _built("wiener_hammerstein_2009", [train], {"test": test}, 1 / float(rate), 50, "mV", 1e3)
+    return _built("wiener_hammerstein_2009", [train], {"test": test}, 1 / float(rate), 50)
 
 
-_SIMULATED: dict[str, Callable[[], Benchmark]] = {"spring": spring}
+@dataclass(frozen=True)
+class _Known:
+    """Unit and factor of the score, units of outputs and inputs, the window of earlier publications, the source."""
+
+    unit: str
+    factor: float
+    channels: tuple[str, str] = ("", "")
+    older_window: int | None = None
+    package_name: str = ""
+    source: str = _SITE
+
+
+_VOLTS = "V", "V"
+_KNOWN = {
+    "spring": _Known("-", 1.0, source="simulated: koopsieve.systems.bench_record"),
+    "two_tanks": _Known("mm", 1e3, ("m", "V"), source="simulated: koopsieve.systems.two_tanks"),
+    "silverbox": _Known("mV", 1e3, _VOLTS, package_name="Silverbox"),
+    "tanks": _Known("V", 1.0, _VOLTS, 5, "Cascaded_Tanks"),
+    "wiener_hammerstein_2009": _Known("mV", 1e3, _VOLTS, package_name="WienerHammerBenchMark"),
+    "coupled_drives": _Known("-", 1.0, ("", "V"), 5, "CED"),
+    "emps": _Known("mm", 1e3, ("m", "V"), package_name="EMPS"),
+    "parallel_wiener_hammerstein": _Known("mV", 1e3, _VOLTS, package_name="ParWH"),
+    "f16": _Known("m/s²", 1.0, ("m/s²", "N"), package_name="F16"),
+}
+_SIMULATED: dict[str, Callable[[], Benchmark]] = {"spring": spring, "two_tanks": two_tanks_record}
 _FILES: dict[str, Reader] = {
     "silverbox": _silverbox,
     "tanks": _tanks,
     "wiener_hammerstein_2009": _wiener_hammerstein_2009,
 }
-_PACKAGE = {  # name there, unit and factor of the score, window of earlier publications
-    "silverbox": ("Silverbox", "mV", 1e3, None),
-    "tanks": ("Cascaded_Tanks", "V", 1.0, 5),
-    "wiener_hammerstein_2009": ("WienerHammerBenchMark", "mV", 1e3, None),
-    "coupled_drives": ("CED", "-", 1.0, 5),
-    "emps": ("EMPS", "mm", 1e3, None),
-    "parallel_wiener_hammerstein": ("ParWH", "mV", 1e3, None),
-    "f16": ("F16", "m/s²", 1.0, None),
-}
 
 
 def _downloaded(name: str) -> Benchmark:
     package = needed("nonlinear_benchmarks", f"Downloading {name!r}", "datasets")
-    there, unit, factor, older = _PACKAGE[name]
     try:
-        train, test = getattr(package, there)(atleast_2d=True, always_return_tuples_of_datasets=True)
+        read = getattr(package, _KNOWN[name].package_name)
+        train, test = read(atleast_2d=True, always_return_tuples_of_datasets=True)
     except Exception as error:  # the package lets every fault of the network and of the archives through
+        folder = f", or give the folder that holds its file: load({name!r}, folder=…)" if name in _FILES else ""
         raise KoopsieveError(
-            f"{name} could not be downloaded ({type(error).__name__}: {error}). Try again with a network, or give the "
-            f"folder that holds its file: load({name!r}, folder=…)."
+            f"{name} could not be downloaded ({type(error).__name__}: {error}). Try again with a network{folder}."
         ) from error
     records = {one.name or f"test {i + 1}": Record(one.y, one.u) for i, one in enumerate(test)}
     window = int(test[0].state_initialization_window_length or 50)
-    learn, dt = [Record(one.y, one.u) for one in train], float(train[0].sampling_time)
-    return _built(name, learn, records, dt, window, unit, factor, older=older)
+    return _built(name, [Record(one.y, one.u) for one in train], records, float(train[0].sampling_time), window)
 
 
 def _built(
@@ -238,20 +260,21 @@ def _built(
     records: Mapping[str, Record],
     dt: float,
     window: int,
-    unit: str,
-    factor: float,
-    source: str = _SITE,
-    *,
-    older: int | None = None,
     names: tuple[list[str], list[str]] | None = None,
 ) -> Benchmark:
+    known = _KNOWN[name]
     outputs, inputs = names or (_numbered("y", train[0].outputs), _numbered("u", train[0].inputs))
-    return Benchmark(name, _trajectories(train, dt, outputs, inputs), records, window, unit, factor, source, older)
+    units = {one: unit for some, unit in zip((outputs, inputs), known.channels, strict=True) for one in some if unit}
+    signals = Signals(tuple(outputs), tuple(inputs), dt, units=units)
+    learned = _trajectories(train, signals)
+    return Benchmark(name, learned, records, window, known.unit, known.factor, known.source, known.older_window)
 
 
-def _trajectories(records: list[Record], dt: float, outputs: list[str], inputs: list[str]) -> Trajectories:
+def _trajectories(records: list[Record], signals: Signals) -> Trajectories:
     states, acting = [one.outputs for one in records], [one.inputs for one in records]
-    return Trajectories.from_arrays(states, acting, dt=dt, state_names=outputs, input_names=inputs)
+    outputs, inputs = list(signals.outputs), list(signals.inputs)
+    made = Trajectories.from_arrays(states, acting, dt=signals.dt, state_names=outputs, input_names=inputs)
+    return replace(made, signals=replace(made.signals, units=signals.units))
 
 
 def _numbered(letter: str, values: FloatArray) -> list[str]:

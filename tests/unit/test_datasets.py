@@ -7,6 +7,8 @@ from scipy.io import savemat
 from koopsieve import Constant, Embedding, Inputs, KoopsieveError, States, datasets, sift
 from koopsieve.datasets import Record
 
+SILVERBOX = {"multisine": 21688, "arrow": 40475, "no extrapolation": 32000}
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -20,16 +22,27 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "train", "tests", "window", "unit"),
+    ("name", "train", "tests", "window", "unit", "labels"),
     [
-        ("spring", 2400, {"test": 2000}, 10, "-"),
-        ("tanks", 60, {"test": 60}, 50, "V"),
-        ("silverbox", 65062, {"multisine": 21688, "arrow": 40475, "no extrapolation": 32000}, 50, "mV"),
-        ("wiener_hammerstein_2009", 100000, {"test": 78800}, 50, "mV"),
+        ("spring", 2400, {"test": 2000}, 10, "-", ["position", "force"]),
+        ("two_tanks", 3000, {"test": 1500}, 10, "mm", ["level [m]", "pump [V]"]),
+        ("tanks", 60, {"test": 60}, 50, "V", ["y [V]", "u [V]"]),
+        (
+            "silverbox",
+            65062,
+            {"multisine": 21688, "arrow": 40475, "no extrapolation": 32000},
+            50,
+            "mV",
+            ["y [V]", "u [V]"],
+        ),
+        ("wiener_hammerstein_2009", 100000, {"test": 78800}, 50, "mV", ["y [V]", "u [V]"]),
     ],
 )
-def test_splits_windows_and_units_are_the_official_ones(folder, name, train, tests, window, unit):
+def test_splits_windows_and_units_are_the_official_ones(folder, name, train, tests, window, unit, labels):
     data = datasets.load(name, folder)
+    for signals in (data.train.signals, data.test.signals):
+        assert [signals.label(one) for one in (*signals.outputs, *signals.inputs)] == labels
+    assert data.source.startswith("simulated: koopsieve.systems." if name in ("spring", "two_tanks") else "nonlinearb")
     assert (data.train.n_samples, data.window, data.unit) == (train, window, unit)
     assert {key: len(one.outputs) for key, one in data.records.items()} == tests
     assert data.test.output_names == data.train.output_names
@@ -59,7 +72,7 @@ def test_the_score_is_the_error_of_a_free_run():
 
 def test_what_cannot_be_had_is_said(tmp_path, monkeypatch):
     monkeypatch.delenv("KOOPSIEVE_DATA", raising=False)
-    with pytest.raises(KoopsieveError, match="Expected one of spring, silverbox"):
+    with pytest.raises(KoopsieveError, match="Expected one of spring, two_tanks, silverbox"):
         datasets.load("nothing")
     with pytest.raises(KoopsieveError, match="Did you mean 'silverbox'"):
         datasets.load("silverbx")
@@ -86,11 +99,16 @@ def test_a_download_takes_the_packages_window(monkeypatch):
         def Silverbox(**_):
             raise OSError("no network")
 
+        EMPS = Silverbox
+
     monkeypatch.setattr(datasets, "needed", lambda *_: Package)
     monkeypatch.setenv("KOOPSIEVE_DATA", "a folder")  # which does not hold the drives
     data = datasets.load("coupled_drives")
     monkeypatch.delenv("KOOPSIEVE_DATA")
     assert (data.window, data.older_window, list(data.records), data.train.dt) == (10, 5, ["low"], 0.02)
     assert isinstance(data.records["low"], Record)
-    with pytest.raises(KoopsieveError, match=r"could not be downloaded \(OSError: no network\)"):
+    assert data.train.signals.label("u") == "u [V]"
+    with pytest.raises(KoopsieveError, match=r"could not be downloaded \(OSError: no network\).*, or give the folder"):
         datasets.load("silverbox")
+    with pytest.raises(KoopsieveError, match=r"Try again with a network\.$"):
+        datasets.load("emps")
