@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _MARKERS = "osD^vPX*"
 _MAX_LINEAR_RATIO = 12  # sizes that differ by more than this factor are drawn on a logarithmic axis
-_COVERAGE_MARKERS = "osD^vP*X"
 _TOLERANCE = 0.03  # either side of the diagonal, shaded
 
 
@@ -141,8 +140,8 @@ def plot_coverage(given: Sifted, axes: Axes | None = None, *, horizons: Sequence
     shades = np.linspace(0.85, 0.15, len(curve.horizons))
     for i, horizon in enumerate(curve.horizons):
         (line,) = ax.plot(curve.levels, curve.share[:, i], color=_between(shades[i]), linewidth=1.3, zorder=2 + i)
-        line.set(marker=_COVERAGE_MARKERS[i % len(_COVERAGE_MARKERS)], markersize=4.5, fillstyle="none")
-        line.set_label(f"{horizon} step{'s' if horizon > 1 else ''}")
+        line.set(marker=_MARKERS[i % len(_MARKERS)], markersize=4.5, fillstyle="none")
+        line.set_label(steps(int(horizon)))
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_aspect("equal")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Drawn = TypeVar("Drawn", "Figure", "Axes")
 # distinct in grey too: every model and every method has its own line and its own marker; marks of equal height stay
 # visible because later ones are smaller and none is filled
 MODELS: dict[str, dict[str, Any]] = {
@@ -45,6 +48,7 @@ KEPT, REMOVED = "#0b6e99", "#9aa3af"  # what was kept, and what was not
 CEILING = 1e4  # an error beyond this only means that the model diverged
 DIVERGED, LEFT = "diverged", "left the picture"  # meaning of the marks, for the legend
 _MARK_WIDTH = 7.0  # points
+_CELL_DPI = 110
 
 
 def style_of(name: str, place: int = 0) -> dict[str, Any]:
@@ -62,17 +66,26 @@ def new_figure(width: float, height: float) -> Figure:
         If matplotlib is not installed.
     """
     needed("matplotlib", "Drawing figures", "plots")
-    from koopsieve.plots.notebook import CellFigure
+    from matplotlib.figure import Figure
 
-    return CellFigure(figsize=(width, height), layout="constrained")
+    return shown_in_cells(Figure(figsize=(width, height), layout="constrained"))
 
 
 def new_axes(width: float = 6.0, height: float = 4.0) -> Axes:
     """Return axes on a figure of its own; see `new_figure`."""
-    figure = new_figure(width, height)
-    from koopsieve.plots.notebook import CellAxes
+    return shown_in_cells(new_figure(width, height).add_subplot())
 
-    return figure.add_subplot(axes_class=CellAxes)
+
+def shown_in_cells(drawn: Drawn) -> Drawn:
+    """Return a figure or axes that show themselves as the value of a notebook's cell, without pyplot or a backend."""
+    drawn._repr_png_ = partial(_png, drawn)  # type: ignore[attr-defined]  # found on instances too
+    return drawn
+
+
+def _png(drawn: Figure | Axes) -> bytes:
+    stream = io.BytesIO()
+    cast("Figure", drawn.get_figure()).savefig(stream, format="png", dpi=_CELL_DPI)
+    return stream.getvalue()
 
 
 def as_text(name: str) -> str:
@@ -93,8 +106,8 @@ def save_figure(axes: Axes, path: str | os.PathLike[str], dpi: int = 150) -> Non
         figure_of(axes).savefig(stream, format=target.suffix.lstrip("."), dpi=dpi, metadata=fixed)
 
 
-def tick_text(value: float) -> str:
-    """Return the label of a tick on a logarithmic axis, as a plain number.
+def tick_text(value: float, _: float | None = None) -> str:
+    """Return the label of a tick on a logarithmic axis, as a plain number; matplotlib also gives its place.
 
     Examples
     --------
@@ -114,8 +127,8 @@ def log_axis(ax: Axes, which: str, ticks: Sequence[float] | None = None) -> None
         shown = apart(sorted({float(t) for t in ticks}))
         axis.set_ticks(shown, [tick_text(t) for t in shown])
     else:
-        axis.set_major_formatter(lambda value, _: tick_text(value))
-    axis.set_minor_formatter(lambda value, _: "")
+        axis.set_major_formatter(tick_text)
+    axis.set_minor_formatter("")
     if ticks is not None:
         axis.set_minor_locator(_no_ticks())
 

@@ -83,8 +83,8 @@ def lay_out(graph: Dependencies, width: float = WIDTH) -> Layout:
         layers.append([len(members)])
         members.append(tuple(rest))
         retained.append(False)
-    page = Page(graph.names, graph.kinds, members, retained, width)
-    boxes, right, height = page.place(layers)
+    shelves = Shelves(graph.names, graph.kinds, members, retained, width)
+    boxes, right, height = shelves.place(layers)
     edges = tuple(
         Edge(int(a), int(b), boxes[a].retained and boxes[b].retained) for a, b in zip(*np.nonzero(links), strict=True)
     )
@@ -141,7 +141,7 @@ def _layers(graph: BoolArray) -> list[BoolArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Page:
+class Shelves:
     """The boxes to place, and the width of the page.
 
     Parameters

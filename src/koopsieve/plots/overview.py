@@ -88,7 +88,7 @@ def _colour_residuals(ax: Axes, found: Spectrum, drawn: ComplexArray) -> None:
     at, residuals = drawn[known], np.maximum(found.residuals[known], _RESIDUALS[0])
     dots = ax.scatter(at.real, at.imag, s=16, c=residuals, zorder=3, **shade)
     bar = figure_of(ax).colorbar(dots, ax=ax, shrink=0.6, label="residual (sifted)", extend="both")
-    bar.ax.yaxis.set_major_formatter(lambda value, _: tick_text(value))
+    bar.ax.yaxis.set_major_formatter(tick_text)
 
 
 def plot_summary(given: Sifted, title: str | None = None) -> Figure:

@@ -1,5 +1,6 @@
 """Every figure draws any result, on axes that are given or on its own, and shows the numbers of the run."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -49,7 +50,8 @@ def test_a_plot_returns_the_axes_it_drew_on(any_result, plot, tmp_path):
     assert plot(any_result, axes=axes) is axes
     own = plot(any_result)
     assert own.has_data() or plot is plot_graph
-    assert own._repr_png_().startswith(b"\x89PNG")  # so a notebook shows it
+    again = pickle.loads(pickle.dumps(own))
+    assert again._repr_png_().startswith(b"\x89PNG")  # a notebook shows it, also one that comes from another process
     save_figure(own, tmp_path / "figure.png", dpi=40)
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
