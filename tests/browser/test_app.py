@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from koopsieve import Model
+from koopsieve.app.server import EXPORTS, FILES
 from koopsieve.systems import bench_record
 
 pytestmark = pytest.mark.slow
@@ -98,8 +99,11 @@ def test_from_dropped_logs_to_downloads(browser, address, log, tmp_path):
     equations = report.locator("#equations").inner_text()
     assert "y" in equations
     assert "position" not in equations
-    Model.load(downloaded(page, "model.npz"))
-    with zipfile.ZipFile(downloaded(page, "model_c.zip")) as archive:
+    page.get_by_text("beats the linear model").wait_for()
+    files = {name: downloaded(page, name) for name in (*FILES, *EXPORTS)}
+    assert all(path.stat().st_size > 100 for path in files.values())
+    assert Model.load(files["model.npz"]).output_names == ("y",)
+    with zipfile.ZipFile(files["model_c.zip"]) as archive:
         assert {"model.c", "model.h"} <= set(archive.namelist())
     page.get_by_text("Repeat it").click()
     page.get_by_text("'y=position [m]'").wait_for()

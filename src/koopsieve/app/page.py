@@ -12,8 +12,9 @@ from nicegui import events, run, ui
 
 from koopsieve._types import KoopsieveError
 from koopsieve.app.choice import JUDGE, LEARN, NUMBERS, READING, SIGNALS, UNUSED, Choice, preview_chart, proposed_name
-from koopsieve.app.runs import Run, Runs, State
+from koopsieve.app.runs import Run, Runs, table_rows
 from koopsieve.app.server import EXPORTS, FILES
+from koopsieve.app.worker import RunState
 from koopsieve.cli.reading import read
 from koopsieve.cli.settings import to_command, to_python
 from koopsieve.data import Trajectories
@@ -26,7 +27,7 @@ _WARNING = "text-red-700 dark:text-red-300"
 _COLUMNS = (("states", "Outputs"), ("inputs", "Inputs"), ("time", "Time"), ("episode", "Episodes"))
 
 
-class Page:
+class AppPage:
     """What one browser window shows; runs are shared by all windows."""
 
     def __init__(self, runs: Runs, files: Sequence[Path]) -> None:
@@ -127,7 +128,7 @@ class Page:
     def progress(self) -> None:
         """Show the runs that go on: one bar each, the best model so far, and a way to stop."""
         for one in self.runs.every.values():
-            if one.status.state is State.RUNNING:
+            if one.status.state is RunState.RUNNING:
                 with ui.card().classes("w-full"):
                     told = (f"{one.name}: {one.status.doing}", one.status.left)
                     ui.label(", ".join(filter(None, told)))
@@ -136,7 +137,7 @@ class Page:
                         best = f"Best so far: {one.status.best}" if one.status.best else "No model yet"
                         ui.label(best).classes("opacity-70")
                         ui.button("Stop", on_click=one.stop).props("flat")
-            elif one.status.state is State.FAILED:
+            elif one.status.state is RunState.FAILED:
                 ui.label(f"{one.name} failed. {one.status.error}").classes(_WARNING)
 
     def _data_panel(self) -> None:
@@ -164,7 +165,7 @@ class Page:
         picked = next((one for one in finished if one.name == self.shown), finished[-1])
         with ui.row().classes("w-full items-center"):
             ui.toggle([one.name for one in finished], value=picked.name).on_value_change(lambda e: self._show(e.value))
-        ui.table(rows=[one.row() for one in finished], row_key="run", selection="multiple").classes("w-full").props(
+        ui.table(rows=table_rows(finished), row_key="run", selection="multiple").classes("w-full").props(
             "dense flat"
         ).on_select(self._select)
         ui.button("Compare the selected runs", on_click=self._compare).props("flat").mark("compare")
@@ -236,8 +237,8 @@ class Page:
         now = tuple((one.name, one.status) for one in self.runs.every.values())
         if now == self._drawn:
             return
-        ended = {name for name, status in now if status.state is not State.RUNNING}
-        before = {name for name, status in self._drawn if status.state is not State.RUNNING}
+        ended = {name for name, status in now if status.state is not RunState.RUNNING}
+        before = {name for name, status in self._drawn if status.state is not RunState.RUNNING}
         self._drawn = now
         self.progress.refresh()
         if ended != before:

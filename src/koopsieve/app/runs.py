@@ -7,79 +7,25 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from koopsieve._display import number, per_cent
-from koopsieve._written import json_number, read_json
+from koopsieve._written import read_json
+from koopsieve.app.worker import RunState, RunStatus
 from koopsieve.cli.settings import Settings, gather, to_toml
+from koopsieve.report.comparison import facts
 
 SETTINGS, RESULT, REPORT = "settings.toml", "result", "report.html"
+_COLUMNS = ("form", "kept", "NMSE, ", "fit of the simulation", "beats")  # how those of the table begin
 _STOP_SECONDS = 5.0  # that a process has to end by itself
-
-
-class State(Enum):
-    """How far a run is."""
-
-    RUNNING = "running"
-    FINISHED = "finished"
-    STOPPED = "stopped"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class Status:
-    """What is known of a run while it goes on.
-
-    Parameters
-    ----------
-    state : State
-    doing : str
-        What it does now.
-    share : float
-        How much of the whole job is done, from 0 to 1.
-    left : str
-        How long it still takes, in words.
-    best : str
-        The best model so far, in words.
-    notes : tuple of str
-        Warnings.
-    error : str
-        Why it failed.
-    """
-
-    state: State = State.RUNNING
-    doing: str = "Starting"
-    share: float = 0.0
-    left: str = ""
-    best: str = ""
-    notes: tuple[str, ...] = ()
-    error: str = ""
-    lowest: float = field(default=float("inf"), repr=False)
-
-    def after(self, line: Mapping[str, Any]) -> Status:
-        """Return the status after a line that the process wrote."""
-        if "doing" in line:
-            return replace(
-                self, doing=str(line["doing"]) or self.doing, share=float(line["share"]), left=str(line["left"])
-            )
-        if "found" in line and line["error"] < self.lowest:
-            words = f"{line['found']} form, {line['kept']} of {line['candidates']} terms, NMSE {line['error']:.2g}"
-            return replace(self, best=words, lowest=float(line["error"]))
-        if "note" in line:
-            return replace(self, notes=(*self.notes, str(line["note"])))
-        if "finished" in line:
-            return replace(self, state=State.FINISHED, share=1.0)
-        return replace(self, state=State.FAILED, error=str(line["error"])) if "error" in line else self
 
 
 class Run:
     """One run: its settings, its folder, and the process while it goes on."""
 
-    def __init__(self, folder: Path, settings: Settings, status: Status) -> None:
+    def __init__(self, folder: Path, settings: Settings, status: RunStatus) -> None:
         self.folder, self.settings, self.status = folder, settings, status
         self.process: subprocess.Popen[str] | None = None
         self.threads: tuple[threading.Thread, ...] = ()
@@ -90,8 +36,8 @@ class Run:
         folder.mkdir(parents=True)
         chosen = replace(settings, out=str(folder / RESULT))
         (folder / SETTINGS).write_text(to_toml(chosen), encoding="utf-8")
-        run = cls(folder, chosen, Status())
-        command = [sys.executable, "-m", "koopsieve.app.worker", str(folder / SETTINGS)]
+        run = cls(folder, chosen, RunStatus())
+        command = [sys.executable, "-c", "from koopsieve.app.worker import main; main()", str(folder / SETTINGS)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "utf-8"}
         run.process = subprocess.Popen(
             command,
@@ -109,7 +55,7 @@ class Run:
     @classmethod
     def found(cls, folder: Path) -> Run:
         """Return a run of an earlier session."""
-        return cls(folder, gather(folder / SETTINGS, {}), Status(State.FINISHED, share=1.0))
+        return cls(folder, gather(folder / SETTINGS, {}), RunStatus(RunState.FINISHED, share=1.0))
 
     @property
     def name(self) -> str:
@@ -125,25 +71,11 @@ class Run:
         """Return what `summary.json` holds."""
         return dict(read_json(self.result / "summary.json"))
 
-    def row(self) -> dict[str, str]:
-        """Return what a table of finished runs shows of it."""
-        found = self.summary()
-        mine = found["models"]["sifted"]
-        errors = [json_number(values[-1]) for values in mine["nmse"].values()]
-        return {
-            "run": self.name,
-            "form": found["form"],
-            "terms": f"{found['observables']['reduced']} of {found['observables']['full']}",
-            "fit of the simulation": per_cent(min(map(json_number, mine["simulation_fit"].values()))),
-            f"NMSE, {found['horizons'][-1]} steps": number(sum(errors) / len(errors)),
-            "better than linear": "yes" if found["beats_linear"] else "no",
-        }
-
     def stop(self) -> None:
         """End the process; what it had begun to write is not there."""
-        if self.process is None or self.status.state is not State.RUNNING:
+        if self.process is None or self.status.state is not RunState.RUNNING:
             return
-        self.status = replace(self.status, state=State.STOPPED, doing="Stopped")
+        self.status = replace(self.status, state=RunState.STOPPED, doing="Stopped")
         self.process.terminate()
         try:
             self.process.wait(_STOP_SECONDS)
@@ -172,10 +104,17 @@ class Run:
         reader.join(1.0)
         process.stdout.close()
         process.stderr.close()
-        if self.status.state is State.RUNNING:
+        if self.status.state is RunState.RUNNING:
             killed = "It was killed, perhaps because memory ran out. " if code < 0 else ""
             words = f"The run ended with code {code}. {killed}{' '.join(errors[-3:]).strip()}"
-            self.status = replace(self.status, state=State.FAILED, error=words)
+            self.status = replace(self.status, state=RunState.FAILED, error=words)
+
+
+def table_rows(runs: Sequence[Run]) -> list[dict[str, str]]:
+    """Return finished runs as rows of a table, in the words of the page that compares them."""
+    known = facts({run.name: run.summary() for run in runs})
+    shown = [(label, values) for label, values, _ in known if label.startswith(_COLUMNS)]
+    return [{"run": run.name, **{label: values[i] for label, values in shown}} for i, run in enumerate(runs)]
 
 
 class Runs:
@@ -195,7 +134,7 @@ class Runs:
 
     def finished(self) -> list[Run]:
         """Return the runs that have a result."""
-        return [run for run in self.every.values() if run.status.state is State.FINISHED]
+        return [run for run in self.every.values() if run.status.state is RunState.FINISHED]
 
     def stop(self) -> None:
         """End every process."""

@@ -115,7 +115,7 @@ def serve(
         If NiceGUI is not installed, a file is not there, or the port is taken.
     """
     nicegui = needed("nicegui", "The app", "app")
-    from koopsieve.app.page import Page
+    from koopsieve.app.page import AppPage
 
     missing = [path for path in files if not path.is_file()]
     if missing:
@@ -130,7 +130,7 @@ def serve(
     if browser:
         server.on_startup(lambda: webbrowser.open(address))
     nicegui.ui.run(
-        lambda: Page(runs, files).build(),
+        lambda: AppPage(runs, files).build(),
         host=HOST,
         port=number,
         title="koopsieve",

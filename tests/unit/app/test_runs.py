@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from koopsieve import Trajectories, sift  # noqa: F401  what the lines of Python import
-from koopsieve.app.runs import Runs, State, Status
+from koopsieve.app.runs import Runs, table_rows
 from koopsieve.app.server import exported
+from koopsieve.app.worker import RunState, RunStatus
 from koopsieve.cli.options import updated
 from koopsieve.cli.settings import Settings, to_python
 from koopsieve.systems import bench_record
@@ -39,10 +40,13 @@ def test_a_run_leaves_its_files_and_is_found_again(settings, tmp_path):
     runs = Runs(tmp_path / "runs")
     run = runs.begin(settings)
     status = ended(run)
-    assert (status.state, status.error) == (State.FINISHED, "")
+    assert (status.state, status.error) == (RunState.FINISHED, "")
     assert "linear form" in status.best
     assert run.summary()["form"] == "linear"
     again = Runs(tmp_path / "runs")
+    (row,) = table_rows(again.finished())
+    assert list(row)[:5] == ["run", "form", "kept", "NMSE, 1 step", "NMSE, 5 steps"]
+    assert (row["run"], row["form"], row["beats the linear model"] in ("yes", "no")) == ("run-1", "linear", True)
     assert [one.name for one in again.finished()] == ["run-1"]
     assert again.every["run-1"].settings == run.settings
     assert exported(run.result / "model.npz", "model_c.zip").startswith(b"PK")
@@ -54,7 +58,7 @@ def test_a_run_leaves_its_files_and_is_found_again(settings, tmp_path):
 
 def test_what_the_user_got_wrong_is_said(settings, tmp_path):
     status = ended(Runs(tmp_path / "runs").begin(updated(settings, {"states": ["z"]}, "test")))
-    assert status.state is State.FAILED
+    assert status.state is RunState.FAILED
     assert "Not in" in status.error
 
 
@@ -63,17 +67,17 @@ def test_a_crash_ends_the_run_and_nothing_else(settings, tmp_path):
     run = runs.begin(settings)
     run.process.kill()
     status = ended(run)
-    assert status.state is State.FAILED
+    assert status.state is RunState.FAILED
     assert "ended with code" in status.error
     stopped = runs.begin(settings)
     stopped.stop()
-    assert ended(stopped).state is State.STOPPED
+    assert ended(stopped).state is RunState.STOPPED
     assert stopped.name == "run-2"
     assert not stopped.result.exists()
 
 
 def test_the_best_model_so_far_is_the_one_with_the_least_error():
-    status = Status()
+    status = RunStatus()
     for form, error in (("linear", 0.5), ("reprojected", 0.1), ("bilinear", 0.3)):
         status = status.after({"found": form, "kept": 3, "candidates": 9, "error": error})
     assert status.best == "reprojected form, 3 of 9 terms, NMSE 0.1"
