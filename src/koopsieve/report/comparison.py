@@ -18,8 +18,12 @@ from koopsieve.report.render import rendered
 from koopsieve.sifting.judge import LINEAR
 from koopsieve.sifting.result import Sifted
 
-SCRIPTS = ("values", "chart", "compare", "theme")
+SCRIPTS = ("values", "chart", "compare")
 Summary = Mapping[str, Any]
+_NEEDED = (
+    *("form", "observables", "terms", "embedding", "horizons", "models", "path", "residuals", "condition_number"),
+    *("spectral_radius", "beats_linear", "judged_on", "seconds", "version", "seed", "dt", "data"),
+)
 
 
 def write_comparison(
@@ -193,24 +197,3 @@ def _curves(name: str, summary: Summary) -> dict[str, Any]:
         "chosen": summary["path"]["chosen"],
         "path": [errors[-1] for errors in summary["path"]["nmse"]],
     }
-
-
-_NEEDED = (
-    "form",
-    "observables",
-    "terms",
-    "embedding",
-    "horizons",
-    "models",
-    "path",
-    "residuals",
-    "condition_number",
-    "spectral_radius",
-    "beats_linear",
-    "judged_on",
-    "seconds",
-    "version",
-    "seed",
-    "dt",
-    "data",
-)

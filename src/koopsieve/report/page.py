@@ -16,21 +16,7 @@ from koopsieve.report.render import c_code, python_code, rendered
 from koopsieve.sifting.result import Sifted, result_of
 
 _MAX_WRITTEN = 1000  # terms of all equations together that the page holds
-SCRIPTS = (
-    "values",
-    "chart",
-    "zoom",
-    "record",
-    "errors",
-    "residuals",
-    "size",
-    "drives",
-    "spectrum",
-    "responses",
-    "downloads",
-    "start",
-    "theme",
-)
+SCRIPTS = ("values", "chart", "record", "drives", "downloads", "figures")
 
 
 def write_report(

@@ -63,10 +63,9 @@ def what_was_done(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
     What did not happen is not listed: nothing filled in, nothing dropped.
     """
-    known = ("samples", "judged_episodes", "channels")
+    known = ["samples", "judged_episodes", "channels"]
+    known += ["notes", "rows_read", "episodes_read", "episodes"] if "in_words" in facts else []  # the words hold these
     listed = {key: value for key, value in facts.items() if key not in known and value not in (0, None, [], ())}
-    if "in_words" in listed:
-        listed.pop("notes", None)  # they are among the words
     return [(key.replace("_", " "), _in_words(value)) for key, value in listed.items()]
 
 

@@ -256,5 +256,5 @@ def test_bands_and_how_well_they_hold_are_shown(vehicle):
 
 def test_only_what_was_done_to_the_data_is_listed():
     facts = {"in_words": "9 rows were read.", "rows_read": 9, "rows_dropped": 0, "notes": [], "samples": {"learn": 9}}
-    assert what_was_done(facts) == [("in words", "9 rows were read."), ("rows read", "9")]
+    assert what_was_done({**facts, "rows_resampled": 4}) == [("in words", "9 rows were read."), ("rows resampled", "4")]
     assert what_was_done({"rows_dropped": 3, "notes": ["tabs"]}) == [("rows dropped", "3"), ("notes", "tabs")]

@@ -1,5 +1,4 @@
 // ---- runs side by side -----------------------------------------------------------------------------------------------------
-const HUES = ["var(--hue1)", "var(--hue2)", "var(--hue3)", "var(--hue4)", "var(--hue5)", "var(--hue6)"];
 const hue = (i) => HUES[i % HUES.length];
 const every = (pick) => data.runs.flatMap(pick);
 
@@ -27,3 +26,5 @@ chart(byId("path-chart"), () => {
     y: { label: "validation NMSE", log: true, low, high }, say: (n) => `${n} terms`,
   };
 });
+
+document.documentElement.dataset.ready = "true";

@@ -2,6 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 const range = (n) => Array.from({ length: n }, (_, i) => i);
+const HUES = range(6).map((i) => `var(--hue${i + 1})`);
 const SUPERSCRIPTS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 // numbers that are not finite are written as text, so that the data are valid JSON
@@ -70,6 +71,17 @@ function drawn(host, draw) {
   draw();
   return drawing;
 }
+
+// ---- light and dark ------------------------------------------------------------------------------------------------------------
+const redrawAll = () => drawings.forEach((one) => one.draw());
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+prefersDark.addEventListener("change", redrawAll);
+byId("theme").addEventListener("click", () => {
+  const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  redrawAll();
+});
+addEventListener("beforeprint", redrawAll);
 
 // ---- what is under the pointer -------------------------------------------------------------------------------------------
 const tooltip = byId("tooltip");
