@@ -158,7 +158,7 @@ def modal_basis(A: FloatArray, C: FloatArray) -> FloatArray:
     --------
     >>> A = np.array([[0.5, 1.0], [0.0, 0.8]])
     >>> M = modal_basis(A, np.ones((1, 2)))
-    >>> np.round(np.linalg.inv(M) @ A @ M, 12).tolist()
+    >>> (np.round(np.linalg.inv(M) @ A @ M, 12) + 0.0).tolist()  # no −0.0
     [[0.8, 0.0], [0.0, 0.5]]
     """
     poles, modes = np.linalg.eig(A)
