@@ -7,6 +7,7 @@ M_i = AⁱC the outputs h steps ahead are y[k+h] = φM_h + Σ_j u[k+j]·B·M_{h�
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -177,15 +178,14 @@ class HorizonLoss:
         K = flat.reshape(self.one_step.shape)
         A, B = K[: len(self.C)], K[len(self.C) :]
         M = output_maps(A, self.C, self.terms[-1].horizon)
+        acted, slopes = B @ M, {}
         loss, gradient = self._tie(K)
-        direct = np.zeros_like(M)
         for term in self.terms:
-            value, slope = term.error(stacked(M, B, term.horizon))
+            value, slopes[term.horizon] = term.error(stacked(M, acted, term.horizon))
             loss += value
-            by_maps, by_B = through_stack(M, B, term.horizon, slope)
-            direct[: term.horizon + 1] += by_maps
-            gradient[len(A) :] += by_B
-        gradient[: len(A)] += through_powers(A, M, direct)
+        by_maps, by_B = through_stacks(M, B, slopes)
+        gradient[len(A) :] += by_B
+        gradient[: len(A)] += through_powers(A, M, by_maps)
         if not (np.isfinite(loss) and np.isfinite(gradient).all()):
             return OVERFLOWED, np.zeros_like(flat)
         return loss, gradient.ravel()
@@ -206,20 +206,24 @@ def output_maps(A: FloatArray, C: FloatArray, highest: int) -> FloatArray:
     return M
 
 
-def stacked(M: FloatArray, B: FloatArray, h: int) -> FloatArray:
-    """Return Θ_h = [M_h; B·M_{h−1}; …; B·M_0], shape (r + l·h, q): (D45)."""
-    return np.concatenate([M[h], (B @ M[:h][::-1]).reshape(-1, M.shape[2])])
+def stacked(M: FloatArray, acted: FloatArray, h: int) -> FloatArray:
+    """Return Θ_h = [M_h; B·M_{h−1}; …; B·M_0], shape (r + l·h, q), given all B·M_i: (D45)."""
+    return np.concatenate([M[h], acted[:h][::-1].reshape(-1, M.shape[2])])
 
 
-def through_stack(M: FloatArray, B: FloatArray, h: int, slope: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the slopes with respect to M_0, …, M_h and to B, given that with respect to Θ_h: (D46).
+def through_stacks(M: FloatArray, B: FloatArray, slopes: Mapping[int, FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Return the slopes with respect to every M_i and to B, given those with respect to Θ_h at each horizon h: (D46).
 
-    The block of the input at k + j is B·M_{h−1−j}, so it passes Bᵀ·slope on to M_{h−1−j}, and slope·Mᵀ to B.
+    The block of the input at k + j is B·M_{h−1−j}. All horizons share these products, so their slopes are added up
+    before they pass Bᵀ·slope on to M_{h−1−j}, and slope·Mᵀ to B.
     """
-    r, q = M.shape[1:]
-    by_input = slope[r:].reshape(h, len(B), q)[::-1]  # in the order of M_0, …, M_{h−1}
-    by_B: FloatArray = np.tensordot(by_input, M[:h], axes=([0, 2], [0, 2]))
-    return np.concatenate([B.T @ by_input, slope[None, :r]]), by_B
+    (r, q), inputs = M.shape[1:], len(B)
+    by_maps, by_acted = np.zeros_like(M), np.zeros((len(M), inputs, q))
+    for h, slope in slopes.items():
+        by_maps[h] += slope[:r]
+        by_acted[:h] += slope[r:].reshape(h, inputs, q)[::-1]
+    by_B: FloatArray = np.tensordot(by_acted, M, axes=([0, 2], [0, 2]))
+    return by_maps + B.T @ by_acted, by_B
 
 
 def through_powers(A: FloatArray, M: FloatArray, direct: FloatArray) -> FloatArray:

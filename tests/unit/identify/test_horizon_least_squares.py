@@ -23,7 +23,7 @@ from koopsieve.identify.horizon_loss import (
     output_maps,
     stacked,
     through_powers,
-    through_stack,
+    through_stacks,
     whitening,
 )
 from koopsieve.systems import random_drive, van_der_pol
@@ -88,7 +88,8 @@ def test_the_stack_is_what_the_model_predicts_step_by_step(inputs, h):
     state = phi
     for k in range(h):
         state = state @ A + u[k] @ B
-    predicted = np.concatenate([phi, u.ravel()]) @ stacked(output_maps(A, C, h), B, h)
+    M = output_maps(A, C, h)
+    predicted = np.concatenate([phi, u.ravel()]) @ stacked(M, B @ M, h)
     np.testing.assert_allclose(predicted, state @ C, rtol=1e-12)
 
 
@@ -96,13 +97,18 @@ def test_the_stack_is_what_the_model_predicts_step_by_step(inputs, h):
 @pytest.mark.parametrize("h", [1, 2, 5])
 def test_slopes_through_the_stack_are_those_of_finite_differences(inputs, h):
     A, B, C = random_matrices(inputs)
-    M, slope = output_maps(A, C, h), np.random.default_rng(2).normal(size=(3 + inputs * h, 2))
-    by_maps, by_B = through_stack(M, B, h, slope)
-    numeric = approx_fprime(M.ravel(), lambda flat: np.vdot(slope, stacked(flat.reshape(M.shape), B, h)))
+    rng, M = np.random.default_rng(2), output_maps(A, C, 6)
+    slopes = {one: rng.normal(size=(3 + inputs * one, 2)) for one in (h, 6)}
+
+    def total(M, B):
+        return sum(np.vdot(slope, stacked(M, B @ M, one)) for one, slope in slopes.items())
+
+    by_maps, by_B = through_stacks(M, B, slopes)
+    numeric = approx_fprime(M.ravel(), lambda flat: total(flat.reshape(M.shape), B))
     np.testing.assert_allclose(by_maps.ravel(), numeric, atol=1e-6)
     assert by_B.shape == B.shape
     if inputs:
-        numeric = approx_fprime(B.ravel(), lambda flat: np.vdot(slope, stacked(M, flat.reshape(B.shape), h)))
+        numeric = approx_fprime(B.ravel(), lambda flat: total(M, flat.reshape(B.shape)))
         np.testing.assert_allclose(by_B.ravel(), numeric, atol=1e-6)
 
 

@@ -265,7 +265,8 @@ class ReprojectedStructure:
 
 def _plain(*arrays: FloatArray) -> list[FloatArray]:
     """Return arrays in the one layout that is compiled for: row by row, writable."""
-    return [np.require(array, float, ["C", "W"]) for array in arrays]
+    usual = (array.flags.carray and array.dtype == float for array in arrays)
+    return [a if fits else np.require(a, float, ["C", "W"]) for a, fits in zip(arrays, usual, strict=True)]
 
 
 def own_places(free: BoolArray) -> list[tuple[IndexArray, IndexArray]]:
