@@ -16,6 +16,7 @@ from koopsieve.dictionary.observables import frozen
 from koopsieve.dictionary.recipes import Domain
 from koopsieve.execution import one_blas_thread
 
+_CACHED_ROWS = 1024
 _MAX_ROWS = 20_000  # k-means takes up to this many samples at once, and more in batches of this size
 
 
@@ -122,10 +123,11 @@ def _squared_distances(points: FloatArray, x: FloatArray, norms: FloatArray) -> 
 
 
 def _nearest(x: FloatArray, centers: FloatArray) -> IndexArray:
-    """Return the nearest centre of every row."""
-    likeness = x @ centers.T
-    likeness -= 0.5 * np.einsum("ij,ij->i", centers, centers)
-    found: IndexArray = np.argmax(likeness, axis=1)
+    """Return the nearest centre of every row; so many rows at a time as stay in the cache take half the time."""
+    found, half = np.empty(len(x), dtype=np.intp), 0.5 * np.einsum("ij,ij->i", centers, centers)
+    for first in range(0, len(x), _CACHED_ROWS):
+        rows = slice(first, first + _CACHED_ROWS)
+        np.argmax(x[rows] @ centers.T - half, axis=1, out=found[rows])
     return found
 
 
