@@ -1,5 +1,6 @@
 """Simulation and its sensitivities: against sample-by-sample code, and against differences."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -113,6 +114,23 @@ def test_loops_are_compiled_where_machine_code_cannot_be_kept(monkeypatch):
 
     monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
     assert compiled(lambda x: x + 1)(2) == 3
+
+
+@pytest.mark.parametrize("written", [b"", b"cgone.module\nType\n.", b"nonsense"])
+def test_machine_code_of_another_version_is_made_anew_where_it_cannot_be_read(tmp_path, monkeypatch, written):
+    import numba
+
+    from koopsieve.forms.reprojected.compiled import compiled
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def doubled(x):
+        return 2 * x
+
+    compiled(doubled)(1.0)
+    (index,) = tmp_path.rglob("*.nbi")
+    index.write_bytes(pickle.dumps(numba.__version__) + written)
+    assert compiled(doubled)(3.0) == 6.0
 
 
 def test_a_user_s_function_has_no_program_and_is_simulated_by_numpy():

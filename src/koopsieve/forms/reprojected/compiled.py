@@ -10,6 +10,7 @@ together must stand together.
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -28,9 +29,20 @@ def compiled(function: Function) -> Function:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
     try:
         found: Function = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder to write to
+        _forget_unreadable(found)
+    except (RuntimeError, OSError):  # no folder to write to
         found = numba.njit(**options)(function)
     return found
+
+
+def _forget_unreadable(function: object) -> None:
+    """Empty the list of what was kept of a function where it cannot be read: another version's types may have moved."""
+    kept = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    if kept is not None:
+        try:
+            kept.load(None)
+        except (ImportError, AttributeError, TypeError, ValueError, EOFError, pickle.UnpicklingError):
+            kept.flush()
 
 
 @compiled
