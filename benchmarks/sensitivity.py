@@ -19,7 +19,6 @@ from koopsieve.execution import Progress
 from koopsieve.execution.progress import bar
 from koopsieve.identify import SpikeSlabPrior
 from koopsieve.reproduction.monte_carlo import RunTask, run_tasks
-from koopsieve.reproduction.records import load_records
 from koopsieve.reproduction.study_runs import run_circuit, run_once
 from koopsieve.reproduction.study_settings import (
     CircuitStudy,
@@ -27,6 +26,7 @@ from koopsieve.reproduction.study_settings import (
     MethodSettings,
     NoiseStudy,
     circuit_study,
+    load_records,
     noise_study,
 )
 from koopsieve.reproduction.study_summary import summarise_circuit, summarise_noise_study

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         Prediction,
         ReprojectedModel,
     )
-    from koopsieve.forms.linear.stability import stabilise
+    from koopsieve.forms.linear.refits import stabilise
     from koopsieve.forms.path import SievePath
     from koopsieve.identify import (
         STLSQ,
@@ -69,7 +69,7 @@ _MODULES = {  # where each public name is defined
     "estimator": "KoopmanSieve",
     "evaluate": "horizon_nmse nmse",
     "forms": "BilinearModel HiddenModel HiddenSieve LinearModel Model Prediction ReprojectedModel",
-    "forms.linear.stability": "stabilise",
+    "forms.linear.refits": "stabilise",
     "forms.path": "SievePath",
     "identify": "STLSQ Estimate HorizonLeastSquares LeastSquares SparseBayes SpikeSlab SpikeSlabPrior",
     "regression": "RegressionStatistics compress",

@@ -7,9 +7,8 @@ import pytest
 
 from koopsieve.identify import SpikeSlab, SpikeSlabPrior, UpdateOrder
 from koopsieve.regression import compress
-from koopsieve.reproduction.records import FILE, VARIABLE, load_records
 from koopsieve.reproduction.study_runs import observables
-from koopsieve.reproduction.study_settings import circuit_study
+from koopsieve.reproduction.study_settings import FILE, VARIABLE, circuit_study, load_records
 from koopsieve.sieve.algorithm_2 import reduce
 
 BESIDE = Path(__file__).parents[3] / "shared" / "data"

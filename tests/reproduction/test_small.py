@@ -149,10 +149,10 @@ def _wait_until_group_is_gone(group):
 
 
 def test_simulated_circuit_is_named_in_every_table(tmp_path, monkeypatch):
-    from koopsieve.reproduction import records
+    from koopsieve.reproduction import study_settings
 
-    monkeypatch.delenv(records.VARIABLE, raising=False)
-    monkeypatch.setattr(records, "_from_package", lambda data: (_ for _ in ()).throw(ImportError))
+    monkeypatch.delenv(study_settings.VARIABLE, raising=False)
+    monkeypatch.setattr(study_settings, "_from_package", lambda data: (_ for _ in ()).throw(ImportError))
     with pytest.warns(KoopsieveWarning, match="simulated circuit"):
         found = reproduce("wiener-hammerstein", tmp_path)["wiener-hammerstein"]
     assert found["full_size"] == 46

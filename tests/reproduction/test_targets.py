@@ -8,7 +8,7 @@ import pytest
 
 from koopsieve._written import json_number
 from koopsieve.reproduction import reproduce
-from koopsieve.reproduction.records import FILE, VARIABLE
+from koopsieve.reproduction.study_settings import FILE, VARIABLE
 
 pytestmark = pytest.mark.slow
 NEXT_DOOR = Path(__file__).parents[2] / ".." / "shared" / "data"

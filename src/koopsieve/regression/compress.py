@@ -16,7 +16,7 @@ from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
 from koopsieve.regression.chunks import Chunk, cut
 from koopsieve.regression.factor import TriangularFactor, refuse_too_large
-from koopsieve.regression.matrices import MIN_PEAK
+from koopsieve.regression.given_statistics import MIN_PEAK
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest
 
 BYTES_PER_THREAD = 64 * 2**20

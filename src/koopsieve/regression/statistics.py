@@ -19,8 +19,7 @@ from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices
 from koopsieve.data import Signals
 from koopsieve.regression.factor import TriangularFactor, refuse_too_large
-from koopsieve.regression.matrices import checked_matrices
-from koopsieve.regression.statistics_file import load_statistics, save_statistics
+from koopsieve.regression.given_statistics import checked_matrices, load_statistics, save_statistics
 
 
 @dataclass(frozen=True, eq=False, repr=False)

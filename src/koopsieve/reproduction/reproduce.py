@@ -14,10 +14,9 @@ from koopsieve._types import KoopsieveError, warn_user
 from koopsieve._written import write_json
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.reproduction.monte_carlo import SETTINGS, RunTask, run_tasks
-from koopsieve.reproduction.records import load_records
 from koopsieve.reproduction.study_figures import draw_circuit, draw_noise_study
 from koopsieve.reproduction.study_runs import run_circuit, run_once
-from koopsieve.reproduction.study_settings import NoiseStudy, circuit_study, noise_study
+from koopsieve.reproduction.study_settings import NoiseStudy, circuit_study, load_records, noise_study
 from koopsieve.reproduction.study_summary import summarise_circuit, summarise_noise_study
 from koopsieve.reproduction.study_tables import circuit_tables, noise_study_tables, write_tables
 

@@ -27,8 +27,14 @@ from koopsieve.identify import (
     UpdateOrder,
 )
 from koopsieve.reproduction.method_comparison import SIEVE, Errors, MethodComparison, compare_methods
-from koopsieve.reproduction.records import Records
-from koopsieve.reproduction.study_settings import SYSTEMS, CircuitStudy, KernelSettings, MethodSettings, NoiseStudy
+from koopsieve.reproduction.study_settings import (
+    SYSTEMS,
+    CircuitStudy,
+    KernelSettings,
+    MethodSettings,
+    NoiseStudy,
+    Records,
+)
 from koopsieve.reproduction.study_tables import FULL
 from koopsieve.sieve.algorithm_2 import reduce
 from koopsieve.systems import HERON, HERON_QUADRATIC, lorenz, random_thrust, surface_vehicle

@@ -182,7 +182,7 @@ def test_the_factor_and_products_are_those_of_the_jacobian_whatever_the_chunks(m
     target = ((windows.outputs - outputs) / scale).ravel() + J @ theta
     for chunk in (1, 1 << 21):
         for name in ("_CHUNK", "_CHUNK_OF_FACTOR"):
-            monkeypatch.setattr(f"koopsieve.sieve.simulation.window_fit.{name}", chunk)
+            monkeypatch.setattr(f"koopsieve.sieve.simulation.windows.{name}", chunk)
         normal = fit.normal(theta)
         np.testing.assert_allclose(normal.products, J.T @ J, rtol=1e-12, atol=1e-12 * np.abs(J.T @ J).max())
         np.testing.assert_allclose(normal.score, J.T @ (target - J @ theta), atol=1e-12 * np.abs(J.T @ target).max())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from koopsieve._types import KoopsieveError, KoopsieveWarning
-from koopsieve.reproduction.records import FILE, VARIABLE, load_records
+from koopsieve.reproduction.study_settings import FILE, VARIABLE, load_records
 
 DATA = {"train": "est", "test_record": 0}
 SIMULATED = {"records": 2, "samples": 300, "test_samples": 400}

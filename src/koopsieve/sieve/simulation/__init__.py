@@ -4,8 +4,7 @@ from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LeastSquar
 from koopsieve.sieve.simulation.path_search import SimulationSearch
 from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem
 from koopsieve.sieve.simulation.simulation_sieve import SimulationSieve
-from koopsieve.sieve.simulation.window_fit import Structure, WindowFit
-from koopsieve.sieve.simulation.windows import Windows, draw_windows
+from koopsieve.sieve.simulation.windows import Structure, WindowFit, Windows, draw_windows
 
 __all__ = [
     "FitStatus",

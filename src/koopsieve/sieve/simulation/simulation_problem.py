@@ -14,8 +14,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LevenbergMarquardt
-from koopsieve.sieve.simulation.window_fit import ABREAST, Structure, WindowFit
-from koopsieve.sieve.simulation.windows import Windows
+from koopsieve.sieve.simulation.windows import ABREAST, Structure, WindowFit, Windows
 
 _PRIOR_ROW = 1e-6  # relative to the norm of a column
 _WEAK_PRIOR = 1e-7  # singular value, relative to the largest, of a direction that the data and the prior share alike

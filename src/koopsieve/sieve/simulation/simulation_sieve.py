@@ -19,8 +19,7 @@ from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.path_search import SimulationSearch, candidate_columns, sizes_up_to
 from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem, first_least
 from koopsieve.sieve.simulation.subsets import evidence
-from koopsieve.sieve.simulation.window_fit import Structure
-from koopsieve.sieve.simulation.windows import Episode, draw_windows
+from koopsieve.sieve.simulation.windows import Episode, Structure, draw_windows
 
 _WINDOWS_OF_STARTS = 60  # tell which start is best; fitted to fewer, a start may diverge in the others
 
