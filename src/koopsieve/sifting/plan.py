@@ -17,9 +17,8 @@ from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.forms import Form, PlainLinearForm
 from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores, seems_unstable
-from koopsieve.sifting.families import Family, families
 from koopsieve.sifting.parts import Parts, deepest_of
-from koopsieve.sifting.preliminary import PreliminarySearch, SearchSummary, dead_time
+from koopsieve.sifting.preliminary import Family, PreliminarySearch, SearchSummary, dead_time, families
 from koopsieve.sifting.settings import SiftSettings
 
 LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 KIND = "koopsieve result"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)

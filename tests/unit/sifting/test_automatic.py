@@ -11,9 +11,8 @@ from koopsieve.data.splitting import thinned
 from koopsieve.forms import Model
 from koopsieve.forms.linear.plain import arx_model
 from koopsieve.regression import compress
-from koopsieve.sifting.families import Family, affordable_depth, families
 from koopsieve.sifting.plan import plan_searches
-from koopsieve.sifting.preliminary import dead_time
+from koopsieve.sifting.preliminary import Family, affordable_depth, dead_time, families
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import divide
 
