@@ -58,13 +58,7 @@ def style_of(name: str, place: int = 0) -> dict[str, Any]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure, not tied to any window.
-
-    Raises
-    ------
-    KoopsieveError
-        If matplotlib is not installed.
-    """
+    """Return an empty figure, not tied to any window."""
     needed("matplotlib", "Drawing figures", "plots")
     from matplotlib.figure import Figure
 

@@ -78,13 +78,7 @@ def render_comparison(runs: Mapping[str, Summary | Sifted], title: str = "Runs s
 
 
 def read_summary(run: str | os.PathLike[str]) -> Summary:
-    """Return the summary in a run's folder.
-
-    Raises
-    ------
-    KoopsieveError
-        If there is none, or the file is not the summary of a run.
-    """
+    """Return the summary in a run's folder."""
     place = Path(run)
     place = place / "summary.json" if place.is_dir() else place
     try:

@@ -18,19 +18,7 @@ from koopsieve.report.content import script_json
 
 
 def rendered(template: str, scripts: Sequence[str], data: Mapping[str, Any], **values: Any) -> str:
-    """Return a page.
-
-    Parameters
-    ----------
-    template : str
-        Name of the page's template.
-    scripts : sequence of str
-        Names of the parts of its script, in order; they share one scope.
-    data : mapping
-        What the script reads.
-    values
-        What the template reads.
-    """
+    """Return the page of a template, which reads `values`; its script, parts in one scope, reads `data`."""
     environment = Environment(
         loader=FunctionLoader(lambda name: part(f"templates/{name}")),
         autoescape=True,

@@ -119,14 +119,9 @@ def choose(evidence: Evidence) -> int:
 
 
 def chosen_point(points: Sequence[PathPoint], most: int | None = None) -> int:
-    """Return the index of the smallest point that is as good as the best.
+    """Return the index of the smallest point that is as good as the best; points stand in order of size.
 
-    Parameters
-    ----------
-    points : sequence of PathPoint
-        The smallest first.
-    most : int, optional
-        Only points with at most so many regressors count; where there is none, the smallest is taken.
+    Only points with at most `most` regressors count; where there is none, the smallest is taken.
     """
     return choose(Evidence.of([point for point in points if most is None or point.size <= most] or points[:1]))
 
@@ -140,14 +135,8 @@ def scores(evidence: Evidence) -> FloatArray:
 def seems_unstable(next_step: Sequence[float], taken: WindowErrors) -> bool:
     """Tell whether linear models with a pole outside the unit circle betray an unstable plant, logged under feedback.
 
-    Then long runs favour a false, stable model, and the next sample is predicted far better by those.
-
-    Parameters
-    ----------
-    next_step : sequence of float
-        Errors one step ahead of the linear models with such a pole.
-    taken : WindowErrors
-        Of the model that would be taken.
+    Then long runs favour a false, stable model, and the next sample is predicted far better by those. `next_step` are
+    their errors one step ahead, `taken` those of the model that would be taken.
     """
     return bool(next_step) and taken.horizons[0] == 1 and min(next_step) * FAR_BETTER < taken.error[0]
 

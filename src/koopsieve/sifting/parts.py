@@ -159,12 +159,8 @@ class Parts:
     def embedded(self, embedding: Embedding, deepest: Embedding | None = None) -> Parts:
         """Return the parts with delays.
 
-        Parameters
-        ----------
-        embedding : Embedding
-        deepest : Embedding, optional
-            Predictions of all models that are compared start where this one could: windows of models with fewer delays
-            are cut, so that all start at the same samples.
+        Windows of models with fewer delays than `deepest` are cut, so that all models that are compared start at the
+        same samples.
         """
         learn, held = embedded(self.learn, embedding), embedded(self.validation, embedding)
         learn.signals.require_same(held.signals, "Learning and validation data")

@@ -63,13 +63,7 @@ class SearchPlan:
 
 
 def plan_searches(parts: Parts, settings: SiftSettings, deadline: float = np.inf) -> SearchPlan:
-    """Decide what to search; after the deadline, a time of `time.perf_counter`, no further dictionary is tried.
-
-    Raises
-    ------
-    KoopsieveError
-        If a fitted dictionary is given and the delays are to be found.
-    """
+    """Decide what to search; after the deadline, a time of `time.perf_counter`, no further dictionary is tried."""
     found = _planned(parts, settings, deadline)
     if not settings.offers_plain_linear:
         return found

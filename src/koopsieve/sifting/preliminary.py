@@ -213,17 +213,10 @@ class PreliminarySearch:
 
 
 def dead_time(data: Trajectories, most: int) -> int:
-    """Return after how many samples the inputs begin to act, as second-order linear models with each shift tell it.
+    """Return after how many samples, up to `most`, the inputs begin to act, as second-order linear models tell it.
 
     It is the shortest shift that explains nearly as much as the best, or 0 where none explains clearly more than no
-    shift at all.
-
-    Parameters
-    ----------
-    data : Trajectories
-        Without delays.
-    most : int
-        The longest dead time to look for.
+    shift at all. The data are without delays.
     """
     most = min(most, MAX_DEAD_TIME)
     if most < 1 or not data.signals.inputs:

@@ -273,13 +273,7 @@ Sifted = SieveResult | FittedEstimator
 
 
 def result_of(given: Sifted) -> SieveResult:
-    """Return the result itself, or that of a fitted estimator.
-
-    Raises
-    ------
-    KoopsieveError
-        If it is neither.
-    """
+    """Return the result itself, or that of a fitted estimator."""
     found = given.result_ if isinstance(given, FittedEstimator) else given
     if not isinstance(found, SieveResult):
         raise KoopsieveError(

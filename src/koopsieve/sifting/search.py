@@ -150,11 +150,6 @@ def search_all(
     """Make the searches of the plan; those that the time limit leaves out are listed.
 
     After it, only the best point of each path is judged on the folds. `deadline` is a time of `time.perf_counter`.
-
-    Raises
-    ------
-    KoopsieveError
-        If there is a choice to make and nothing was held out to make it on.
     """
     deadline = time.perf_counter() + settings.budget if deadline is None else deadline
     found: list[_Search] = []

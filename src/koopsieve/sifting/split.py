@@ -90,13 +90,7 @@ def _usable(data: Given, delays: Embedding | None) -> Given:
 
 
 def _possible_horizons(asked: Parts, deepest: Embedding) -> tuple[int, ...]:
-    """Return the horizons that the data to choose and to judge on allow; the others are left out with a warning.
-
-    Raises
-    ------
-    KoopsieveError
-        If they allow none.
-    """
+    """Return the horizons that the data to choose and to judge on allow; the others are left out with a warning."""
     parts, horizons = asked.embedded(deepest), asked.horizons
     allowed = min(max(map(len, data.states)) - 1 for data in (parts.windows, parts.evaluation.data))
     if allowed < 1:

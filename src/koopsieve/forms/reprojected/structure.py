@@ -178,13 +178,7 @@ class ReprojectedStructure:
     def simulate(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray) -> FloatArray:
         """Return the outputs after each step, shape (W, T, n), (D49).
 
-        Parameters
-        ----------
-        coef : array, shape (p, n)
-        starts : array, shape (W, n_x)
-            The delay line at the start.
-        inputs : array, shape (W, T, l)
-            The input that acts in each step.
+        Coefficients are (p, n); the starts (W, n_x) are delay lines, the inputs (W, T, l) act in each step.
         """
         if self.regressors.program is not None:
             from koopsieve.forms.reprojected import compiled
@@ -203,12 +197,7 @@ class ReprojectedStructure:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the outputs (W, T, n) and their derivatives (W, T, n, P) by the P free coefficients, (D50).
 
-        Parameters
-        ----------
-        coef, starts, inputs
-            As for `simulate`.
-        free : array of bool, shape (p, n)
-            The coefficients that may move; derivatives are in the order of `coef[free]`.
+        Derivatives are in the order of `coef[free]`; `free` has shape (p, n).
         """
         n, reach = self.outputs, self.embedding.state_delays + 1
         if self.regressors.program is not None:
@@ -238,13 +227,7 @@ class ReprojectedStructure:
         return found, slopes[:, reach:]
 
     def linearised(self, coef: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the sums at points (P, n_x + n_u) before bounds hold them, (P, n), and their slopes (P, n, n_x + n_u).
-
-        Parameters
-        ----------
-        coef : array, shape (p, n)
-        points : array, shape (P, n_x + n_u)
-        """
+        """Return the sums at points (P, n_x + n_u) before bounds hold them (P, n), and slopes (P, n, n_x + n_u)."""
         if self.regressors.program is not None:
             from koopsieve.forms.reprojected import compiled
 

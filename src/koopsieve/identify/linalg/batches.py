@@ -104,20 +104,10 @@ def batches(
     first: FloatArray | None = None,
     numbers: int = CACHE,
 ) -> Iterator[Batch]:
-    """Split the targets that have anything active into stacks of similar size.
+    """Split the targets that have anything active (p, q) into stacks of similar size, `numbers` in each.
 
-    Parameters
-    ----------
-    problem : StandardProblem
-        p regressors, q targets.
-    active : array of bool, shape (p, q)
-        Active regressors of each target.
-    width : int, optional
-        Numbers per target and active regressor in the stack; the number of active regressors itself by default.
-    first : array, shape (p, q), optional
-        Each target's regressors are put in decreasing order of this; in order of their index by default.
-    numbers : int
-        Numbers per stack.
+    `width` is the numbers per target and active regressor in the stack, by default the number of active regressors.
+    Each target's regressors are put in decreasing order of `first` (p, q), by default in order of their index.
     """
     p, q = active.shape
     places = np.flatnonzero(active.T)
@@ -141,14 +131,7 @@ def posterior(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return mean and variance of the weights and log|ρG + Λ| per target; regressors of infinite precision are out.
 
-    Parameters
-    ----------
-    problem : StandardProblem
-        p regressors, q targets.
-    precision : array, shape (p, q)
-        Λ, prior precision of each weight.
-    noise : array, shape (q,)
-        ρ, noise precision of each target.
+    `precision` (p, q) is Λ, the prior precision of each weight, `noise` (q,) the noise precision ρ of each target.
     """
     mean, variance = np.zeros_like(precision), np.zeros_like(precision)
     kept = np.isfinite(precision)

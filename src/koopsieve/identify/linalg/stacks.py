@@ -91,21 +91,8 @@ def log_determinant(L: FloatArray) -> FloatArray:
 def clip_eigenvalues(A: FloatArray, radius: float, scale: FloatArray | None = None) -> FloatArray:
     """Return A with the eigenvalues outside a circle moved radially onto it, the eigenvectors kept.
 
-    Where the eigenvectors are too nearly dependent to be told apart the whole matrix is shrunk instead.
-
-    Parameters
-    ----------
-    A : array, shape (n, n)
-        Finite.
-    radius : float
-        Of the circle around zero.
-    scale : array, shape (n,), optional
-        Size of each coordinate, so that units do not matter; ones by default.
-
-    Returns
-    -------
-    array, shape (n, n)
-        The same object if no eigenvalue lies outside.
+    Where the eigenvectors are too nearly dependent to be told apart the whole matrix is shrunk instead; where no
+    eigenvalue lies outside, A itself is returned. With the `scale` (n,) of each coordinate units do not matter.
 
     Examples
     --------
