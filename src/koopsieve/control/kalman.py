@@ -24,6 +24,7 @@ from koopsieve.forms.prediction import measured_state
 from koopsieve.uncertainty.noise import Noise
 
 START_DRIFTS = 10  # steps of drift by which the disturbance may differ from zero at the start
+MAX_SENSOR_SHARE = 9.0  # times the noise of the plant, up to which that of a sensor makes the disturbance drift
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,8 @@ class KalmanFilter:
         By default the one that the model knows, as those from `sift` do; or `noise_of(model, statistics)`.
     drift : float
         Variance by which the disturbance may change per step, as a share of the process and measurement noise of its
-        output; 0 means that there is no disturbance.
+        output; 0 means that there is no disturbance. Measurement noise counts up to nine times the process noise: where
+        a model is nearly exact, what differs from its predictions is noise of the sensor and no disturbance.
     relift : bool
         Lift the estimated state anew after every correction; False is the plain filter on the lifted state. It makes no
         difference where observables are states, and is left out where the model does not carry all of its state.
@@ -216,7 +218,8 @@ class KalmanFilter:
     @cached_property
     def drifts(self) -> FloatArray:
         """Variances by which the disturbance of each output may change per step."""
-        drifts: FloatArray = self.drift * (np.abs(self._reading) @ self.noise.process + self.noise.measurement)
+        plant = np.abs(self._reading) @ self.noise.process
+        drifts: FloatArray = self.drift * (plant + np.minimum(self.noise.measurement, MAX_SENSOR_SHARE * plant))
         return drifts
 
     def entering(self, slopes: FloatArray) -> FloatArray:
