@@ -32,7 +32,7 @@ def test_in_the_linear_form_it_is_the_textbooks():
     E = np.eye(3)[:, :2]  # observables are the two states and the constant, which no disturbance moves
     F = np.block([[model.A, E], [np.zeros((2, 3)), np.eye(2)]])
     G, H = np.vstack([model.B, np.zeros((2, 1))]), np.hstack([model.C, np.zeros((2, 2))])
-    drifts = 0.05 * (SMALL.process[:2] + SMALL.measurement)
+    drifts = 0.05 * (SMALL.process[:2] + np.minimum(SMALL.measurement, 9 * SMALL.process[:2]))
     Q, R = np.diag([*SMALL.process, *drifts]), np.diag(SMALL.measurement)
     mean, P = np.concatenate([belief.carried, belief.disturbance]), belief.covariance
     for _ in range(20):
