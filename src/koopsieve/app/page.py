@@ -165,9 +165,10 @@ class AppPage:
         picked = next((one for one in finished if one.name == self.shown), finished[-1])
         with ui.row().classes("w-full items-center"):
             ui.toggle([one.name for one in finished], value=picked.name).on_value_change(lambda e: self._show(e.value))
-        ui.table(rows=table_rows(finished), row_key="run", selection="multiple").classes("w-full").props(
-            "dense flat"
-        ).on_select(self._select)
+        rows = table_rows(finished)
+        columns = [{"name": key, "label": key, "field": key, "align": "left"} for key in rows[0]]
+        table = ui.table(columns=columns, rows=rows, row_key="run", selection="multiple", on_select=self._select)
+        table.classes("w-full").props("dense flat wrap-cells")
         ui.button("Compare the selected runs", on_click=self._compare).props("flat").mark("compare")
         with ui.row().classes("items-center"):
             for file in (*FILES, *EXPORTS):
