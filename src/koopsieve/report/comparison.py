@@ -168,8 +168,9 @@ def kept_terms(runs: Mapping[str, Summary]) -> list[tuple[str, list[bool]]]:
 
 
 def _largest(values: Sequence[float]) -> int | None:
+    """Return which value is largest; none where there are not two to compare."""
     known = np.array(values)
-    return int(np.nanargmax(known)) if np.isfinite(known).any() else None
+    return int(np.nanargmax(known)) if np.isfinite(known).sum() > 1 else None
 
 
 def _delays(summary: Summary) -> str:

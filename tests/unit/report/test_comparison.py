@@ -36,6 +36,8 @@ def test_the_numbers_are_those_of_the_runs(small_result, graph_result):
     assert rows["kept"][0] == [f"{len(r.retained)} of 20" for r in (small_result, graph_result)]
     errors = [small_result.errors.mean[1], graph_result.errors.mean[1]]
     assert rows["NMSE, 10 steps"][1] == errors.index(min(errors))
+    one_longer = {"a": {**runs["a"], "horizons": [1, 99, *runs["a"]["horizons"][2:]]}, "b": runs["b"]}
+    assert {what: best for what, _, best in facts(one_longer)}["NMSE, 99 steps"] is None  # the only one is not the best
 
 
 def test_terms_that_all_keep_come_first(small_result, graph_result):
