@@ -16,7 +16,7 @@ from koopsieve._archive import read_archive, write_archive
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices, real_array
 from koopsieve.data.signals import Signals
-from koopsieve.dictionary.observables import Observables, Program, joined
+from koopsieve.dictionary.observables import Observables, Program, evaluate_families, joined, offsets, selected
 from koopsieve.dictionary.products import Pairs
 from koopsieve.dictionary.recipes import Block, Samples
 from koopsieve.dictionary.registry import array_names, from_parts, to_parts
@@ -139,14 +139,14 @@ class Dictionary(Shown):
 
     def lift(self, states: FloatArray, out: FloatArray) -> None:
         """Write the observables of checked states (samples, n) into `out` (samples, L)."""
-        _evaluate(self.families, states, out)
+        evaluate_families(self.families, states, out)
 
     def evaluate_input_terms(self, states: FloatArray, inputs: FloatArray, out: FloatArray) -> None:
         """Write the input terms of states (samples, n) and acting inputs (samples, l) into `out`, a column each."""
         if self.linear_in_inputs:
             out[:] = inputs
         else:
-            _evaluate(self.input_families, np.concatenate([states, inputs], axis=1), out)
+            evaluate_families(self.input_families, np.concatenate([states, inputs], axis=1), out)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """Return observables and input terms at points (x, u), shape (samples, L + input terms)."""
@@ -158,7 +158,7 @@ class Dictionary(Shown):
     def _placed(self, width: int) -> list[tuple[Observables, slice, int]]:
         """Return every family with its columns and how many of the `width` coordinates of a point (x, u) it takes."""
         families = (*self.families, *self.input_families)
-        ends, n = _offsets(families), len(self.state_names)
+        ends, n = offsets(families), len(self.state_names)
         taken = [n] * len(self.families) + [width] * len(self.input_families)
         return [(family, slice(*ends[i : i + 2]), taken[i]) for i, family in enumerate(families)]
 
@@ -196,11 +196,11 @@ class Dictionary(Shown):
 
     def select(self, retained: ArrayLike, input_terms: ArrayLike | None = None) -> Dictionary:
         """Return the dictionary cut to the given observables, and input terms if given; both keep their order."""
-        families = _selected(self.families, increasing_indices("retained", retained, self.size))
+        families = selected(self.families, increasing_indices("retained", retained, self.size))
         if input_terms is None:
             return replace(self, families=families)
         kept = increasing_indices("input_terms", input_terms, len(self.input_term_names))
-        return replace(self, families=families, input_families=_selected(self.input_families, kept))
+        return replace(self, families=families, input_families=selected(self.input_families, kept))
 
     def bilinear(self) -> Dictionary:
         """Return the same observables with the input terms of the bilinear form.
@@ -292,22 +292,3 @@ class Dictionary(Shown):
             "input terms": shorten(self.input_term_names) or "none",
             "of states": shorten(self.state_names),
         }
-
-
-def _offsets(families: Sequence[Observables]) -> IndexArray:
-    return np.cumsum([0, *(family.size for family in families)])
-
-
-def _evaluate(families: Sequence[Observables], points: FloatArray, out: FloatArray) -> None:
-    first = 0
-    for family in families:
-        family.evaluate(points, out[:, first : first + family.size])
-        first += family.size
-
-
-def _selected(families: Sequence[Observables], kept: IndexArray) -> tuple[Observables, ...]:
-    offsets = _offsets(families)
-    owner = np.searchsorted(offsets, kept, side="right") - 1
-    return tuple(
-        family.select(kept[owner == i] - offsets[i]) for i, family in enumerate(families) if (owner == i).any()
-    )

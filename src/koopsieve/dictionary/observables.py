@@ -257,3 +257,25 @@ def indices_below(values: NDArray[Any], shape: tuple[int, ...], limit: int) -> b
     """Tell whether an array of indices has this shape, and all of them are below `limit`."""
     inside = not values.size or (int(values.min()) >= 0 and int(values.max()) < limit)
     return values.shape == shape and inside
+
+
+def offsets(families: Sequence[Observables]) -> IndexArray:
+    """Return where the columns of each family begin, and where the last ends."""
+    return np.cumsum([0, *(family.size for family in families)])
+
+
+def evaluate_families(families: Sequence[Observables], points: FloatArray, out: FloatArray) -> None:
+    """Write the values of families side by side into `out` (samples, columns)."""
+    first = 0
+    for family in families:
+        family.evaluate(points, out[:, first : first + family.size])
+        first += family.size
+
+
+def selected(families: Sequence[Observables], kept: IndexArray) -> tuple[Observables, ...]:
+    """Return the families cut to the columns kept; those that lose all are left out."""
+    first = offsets(families)
+    owner = np.searchsorted(first, kept, side="right") - 1
+    return tuple(
+        family.select(kept[owner == i] - first[i]) for i, family in enumerate(families) if (owner == i).any()
+    )

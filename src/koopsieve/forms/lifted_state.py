@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from koopsieve._types import ComplexArray, FloatArray
+from koopsieve._types import ComplexArray, FloatArray, KoopsieveError
 from koopsieve.dictionary import Dictionary, TermMap
+from koopsieve.dictionary.term_map import Shifts
 from koopsieve.forms.interface import NamedMatrix, OutputTerms
 from koopsieve.forms.model import Model
 from koopsieve.forms.spectra import eigenvalues
@@ -120,3 +121,41 @@ def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:
         if finite.any():
             lifted[finite] = dictionary(states[finite])
     return lifted
+
+
+class Coefficients(Protocol):
+    """The part of an estimate that a model uses; `koopsieve.identify.Estimate` is one."""
+
+    @property
+    def coef(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def regressors(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+def check_made_with(estimate: Coefficients, dictionary: Dictionary, regressors: tuple[str, ...]) -> None:
+    """Refuse an estimate of other observables, and a dictionary that lacks an output."""
+    L = dictionary.size
+    if estimate.regressors != regressors or estimate.coef.shape[1] != L:
+        raise KoopsieveError(
+            f"The estimate was not made with this dictionary. Expected {L} observables {list(regressors[:5])}…, got "
+            f"{estimate.coef.shape[1]}, {list(estimate.regressors[:5])}…. "
+            "After a reduction pass `dictionary.select(retained)`."
+        )
+    if len(dictionary.outputs) < len(dictionary.signals.outputs):
+        raise KoopsieveError(
+            "The dictionary lacks a measured state, so the model could not predict it. Add a States() block, and keep "
+            "the outputs when reducing."
+        )
+
+
+def shifted_coefficients(coef: FloatArray, known: int, carried: Dictionary, structure: Shifts) -> FloatArray:
+    """Return coefficients (regressors, targets) on the carried dictionary, its delayed copies shifted exactly.
+
+    `coef` has the first `known` observables and the input terms as regressors, and these observables as targets.
+    """
+    L = carried.size
+    full = np.zeros((L + len(coef) - known, L))
+    full[:known, :known], full[L:, :known] = coef[:known], coef[known:]
+    full[:, structure.targets] = 0.0
+    full[structure.sources, structure.targets] = 1.0
+    return full

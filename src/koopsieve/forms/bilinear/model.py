@@ -18,8 +18,7 @@ from koopsieve.dictionary.products import Pairs
 from koopsieve.dictionary.states import Coordinates
 from koopsieve.dictionary.term_map import shifts, with_delay_line
 from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
-from koopsieve.forms.lifted_state import LiftedStateModel
-from koopsieve.forms.linear.model import Coefficients, check_made_with, shifted_coefficients
+from koopsieve.forms.lifted_state import Coefficients, LiftedStateModel, check_made_with, shifted_coefficients
 from koopsieve.forms.model import require_shape
 from koopsieve.uncertainty.calibrate import Calibration
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,10 +21,10 @@ from koopsieve.dictionary import Dictionary, TermMap
 from koopsieve.dictionary.custom import Calls
 from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.states import Coordinates
-from koopsieve.dictionary.term_map import Shifts, shifts, with_delay_line
+from koopsieve.dictionary.term_map import shifts, with_delay_line
 from koopsieve.evaluate.rollout import HorizonPredictions, checked_horizons, embedded_for
 from koopsieve.forms.interface import Linearisation
-from koopsieve.forms.lifted_state import LiftedStateModel
+from koopsieve.forms.lifted_state import Coefficients, LiftedStateModel, check_made_with, shifted_coefficients
 from koopsieve.forms.linear.powers import (
     powers_are_cheaper,
     prediction_matrices,
@@ -35,15 +35,6 @@ from koopsieve.forms.model import require_shape
 from koopsieve.forms.spectra import Modes, modes, spectral_radius
 from koopsieve.regression import condition_number
 from koopsieve.uncertainty.calibrate import Calibration
-
-
-class Coefficients(Protocol):
-    """The part of an estimate that a model uses; `koopsieve.identify.Estimate` is one."""
-
-    @property
-    def coef(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def regressors(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -277,32 +268,3 @@ def _matrix(name: str, values: ArrayLike, rows: int | None, columns: int | None)
     if not np.isfinite(matrix).all():
         raise KoopsieveError(f"{name} must hold finite numbers. Got {matrix[~np.isfinite(matrix)][0]}.")
     return matrix
-
-
-def check_made_with(estimate: Coefficients, dictionary: Dictionary, regressors: tuple[str, ...]) -> None:
-    """Refuse an estimate of other observables, and a dictionary that lacks an output."""
-    L = dictionary.size
-    if estimate.regressors != regressors or estimate.coef.shape[1] != L:
-        raise KoopsieveError(
-            f"The estimate was not made with this dictionary. Expected {L} observables {list(regressors[:5])}…, got "
-            f"{estimate.coef.shape[1]}, {list(estimate.regressors[:5])}…. "
-            "After a reduction pass `dictionary.select(retained)`."
-        )
-    if len(dictionary.outputs) < len(dictionary.signals.outputs):
-        raise KoopsieveError(
-            "The dictionary lacks a measured state, so the model could not predict it. Add a States() block, and keep "
-            "the outputs when reducing."
-        )
-
-
-def shifted_coefficients(coef: FloatArray, known: int, carried: Dictionary, structure: Shifts) -> FloatArray:
-    """Return coefficients (regressors, targets) on the carried dictionary, its delayed copies shifted exactly.
-
-    `coef` has the first `known` observables and the input terms as regressors, and these observables as targets.
-    """
-    L = carried.size
-    full = np.zeros((L + len(coef) - known, L))
-    full[:known, :known], full[L:, :known] = coef[:known], coef[known:]
-    full[:, structure.targets] = 0.0
-    full[structure.sources, structure.targets] = 1.0
-    return full
