@@ -276,6 +276,4 @@ def selected(families: Sequence[Observables], kept: IndexArray) -> tuple[Observa
     """Return the families cut to the columns kept; those that lose all are left out."""
     first = offsets(families)
     owner = np.searchsorted(first, kept, side="right") - 1
-    return tuple(
-        family.select(kept[owner == i] - first[i]) for i, family in enumerate(families) if (owner == i).any()
-    )
+    return tuple(family.select(kept[owner == i] - first[i]) for i, family in enumerate(families) if (owner == i).any())
