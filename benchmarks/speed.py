@@ -6,7 +6,9 @@ OLD is a checkout of an earlier version (`git worktree add OLD COMMIT`). Every j
 thread, ours and theirs in turn, so that a slow minute is slow for both; what counts is processor time, the least of the
 rounds. Each line also says how the validation errors compare, so that speed is not bought with accuracy: the geometric
 mean over the horizons of the new error over the old one. FOLDER holds silverbox.mat and cascaded_tanks.mat. With
-`--peers`, the polynomial NARX model of sysidentpy runs on the same records with one input and one output.
+`--peers`, the polynomial NARX model of sysidentpy runs on the same records with one input and one output, and
+kooplearn, deeptime and pykoop fit one Koopman matrix to the record with two past samples, lifted by 100 kernels:
+nothing is searched, chosen or judged there.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.environments import SYSIDENTPY, install, interpreter, run
+from benchmarks.environments import PEERS, SYSIDENTPY, install, interpreter, run
 
 HERE = Path(__file__).parent
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+PLAIN = tuple(peer for peer in PEERS if peer.name in ("kooplearn", "deeptime", "pykoop"))
+PAST, KERNELS = 2, 100  # what the peers lift
 Record = tuple[np.ndarray, np.ndarray]  # outputs (samples, n) and inputs (samples - 1, l)
 
 
@@ -136,14 +140,28 @@ def narx(peers: Path, record: Record, folder: Path) -> str:
     return found if isinstance(found, str) else f"{found['cpu']:.1f} s, {found['terms']}"
 
 
-def line(name: str, new: dict, old: dict | None, peer: str | None) -> str:
+def plain_fits(peers: Path, record: Record, folder: Path) -> list[str]:
+    """Return the processor seconds of each peer's plain fit to the record with its past, in units of its deviations."""
+    outputs, inputs = record
+    signals = np.hstack([outputs, np.vstack([inputs, inputs[-1:]])]) if inputs.size else outputs
+    rows = len(signals) - PAST
+    states = np.hstack([signals[PAST - back : PAST - back + rows] for back in range(PAST + 1)])
+    states = (states - states.mean(axis=0)) / np.where(states.std(axis=0) > 0, states.std(axis=0), 1.0)
+    centers = np.random.default_rng(0).choice(states, KERNELS, replace=False)
+    file, none = folder / "lifted.npz", np.zeros((0, 0))
+    np.savez(file, states=states, inputs=none, dt=1.0, centers=centers, coefficients=[0.5 / states.shape[1]])
+    found = [run(interpreter(peers, peer.name), peer.script, file, **ONE_THREAD) for peer in PLAIN]
+    return [one if isinstance(one, str) else f"{one['cpu']:.2f} s" for one in found]
+
+
+def line(name: str, new: dict, old: dict | None, peers: list[str]) -> str:
     """Return one line of the table."""
     cells = [name, f"{new['cpu']:.1f} s", f"{new['megabytes']:.0f} MB", f"{new['form']}, {new['terms']}"]
     if old is not None:
         ratio = float(np.exp(np.mean(np.log(np.array(new["errors"]) / np.array(old["errors"])))))
         before = [f"{old['cpu']:.1f} s", f"{old['megabytes']:.0f} MB", f"{old['form']}, {old['terms']}"]
         cells += [*before, f"{new['cpu'] / old['cpu']:.2f}", f"{ratio:.3f}"]
-    return f"| {' | '.join([*cells, *([] if peer is None else [peer])])} |"
+    return f"| {' | '.join([*cells, *peers])} |"
 
 
 def main() -> None:
@@ -151,17 +169,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", type=Path, help="a checkout of an earlier version")
     parser.add_argument("--data", type=Path, help="where silverbox.mat and cascaded_tanks.mat are")
-    parser.add_argument("--peers", type=Path, help="where sysidentpy was installed")
-    parser.add_argument("--install-peers", type=Path, metavar="DIR", help="install sysidentpy below DIR and stop")
+    parser.add_argument("--peers", type=Path, help="where the peers were installed")
+    parser.add_argument("--install-peers", type=Path, metavar="DIR", help="install the peers below DIR and stop")
     parser.add_argument("--only", default="", help="only the kinds of data whose name has this in it")
     parser.add_argument("--repeat", type=int, default=1, help="rounds; the least processor time counts")
     options = parser.parse_args()
     if options.install_peers:
-        install(options.install_peers, (SYSIDENTPY,))
+        install(options.install_peers, (SYSIDENTPY, *PLAIN))
         return
     head = "| data | CPU | memory | form, terms |"
     head += " CPU before | memory | form, terms | CPU ratio | error ratio |" if options.against else ""
-    head += " sysidentpy, terms |" if options.peers else ""
+    head += f" sysidentpy, terms | {' | '.join(peer.name for peer in PLAIN)} |" if options.peers else ""
     print(head, "|---" * (head.count("|") - 1) + "|", sep="\n", flush=True)
     sources = [HERE.parent / "src", *([options.against / "src"] if options.against else [])]
     with tempfile.TemporaryDirectory(prefix="koopsieve-speed-") as folder:
@@ -172,8 +190,10 @@ def main() -> None:
             np.savez(data, outputs=record[0], inputs=record[1])
             rounds = [[sifted(source, data) for source in sources] for _ in range(options.repeat)]
             best = [min(runs, key=lambda one: one["cpu"]) for runs in zip(*rounds, strict=True)]
-            peer = narx(options.peers, record, Path(folder)) if options.peers else None
-            print(line(name, best[0], best[1] if options.against else None, peer), flush=True)
+            peers: list[str] = []
+            if options.peers:
+                peers = [narx(options.peers, record, Path(folder)), *plain_fits(options.peers, record, Path(folder))]
+            print(line(name, best[0], best[1] if options.against else None, peers), flush=True)
 
 
 if __name__ == "__main__":
