@@ -13,11 +13,12 @@ from itertools import pairwise
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError, warn_user
-from koopsieve.data.episodes import Episode
+from koopsieve.data.episodes import Episode, warn_of_oddities
 from koopsieve.data.outliers import handle_outliers
 from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.resampling import insert_missing, mark_jumps, median_step, on_even_grid
-from koopsieve.io.reading.columns import DROP, REFUSE, Reading, check_dt
+from koopsieve.data.signals import Signals
+from koopsieve.io.reading.columns import DROP, REFUSE, Reading, check_dt, check_names
 
 _SAME_STEP = 1e-3  # relative; sample times nearer than this are one
 _SLOW_COLUMN_SHARE = 0.5  # of the rows: a column missing in more of them is sampled at another rate
@@ -25,16 +26,17 @@ _SLOW_COLUMN_SHARE = 0.5  # of the rows: a column missing in more of them is sam
 
 def repaired(
     episodes: Sequence[Episode],
-    names: tuple[Sequence[str], Sequence[str]],
+    names: tuple[tuple[str, ...], tuple[str, ...]],
     dt: float | None,
     reading: Reading,
     notes: tuple[str, ...] = (),
-) -> tuple[Sequence[Episode], float, Provenance]:
-    """Return episodes without missing samples (NaN), their sample time, and what was done.
+) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...], Signals, Provenance]:
+    """Return the states and inputs of episodes without missing samples (NaN), their signals, and what was done.
 
     Without `dt` the sample time is the median step, or one. `reading` says what to do about gaps and uneven times,
-    `notes` what was found while reading; names of states and inputs are for the messages.
+    `notes` what was found while reading.
     """
+    check_names(*names)
     rows_read, step = _samples(episodes), median_step(episodes)
     _check(episodes, names, allow_missing=reading.gaps != REFUSE or reading.resample is not None)
     episodes, far = handle_outliers(episodes, names, reading.outliers)
@@ -61,7 +63,10 @@ def repaired(
         rows_dropped=(resampled or rows_read + inserted) - _samples(pieces),
         notes=(*notes, far) if far else notes,
     )
-    return pieces, sample_time, Provenance(tuple(one.source for one in pieces), (done,))
+    states, inputs = tuple(piece.states for piece in pieces), tuple(piece.inputs for piece in pieces)
+    warn_of_oddities(states, inputs, names)
+    provenance = Provenance(tuple(one.source for one in pieces), (done,))
+    return states, inputs, Signals(*names, sample_time), provenance
 
 
 def _samples(episodes: Sequence[Episode]) -> int:

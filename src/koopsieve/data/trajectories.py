@@ -15,7 +15,6 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.episodes import (
-    Episode,
     between,
     check_alike,
     check_form,
@@ -25,12 +24,11 @@ from koopsieve.data.episodes import (
     episodes_from_arrays,
     episodes_from_tables,
     positions,
-    warn_of_oddities,
 )
 from koopsieve.data.provenance import Provenance
 from koopsieve.data.repair import repaired
 from koopsieve.data.signals import Dataset, Signals, complete_names
-from koopsieve.io.reading.columns import Columns, Names, Reading, check_dt, check_names
+from koopsieve.io.reading.columns import Columns, Names, Reading, check_dt
 from koopsieve.io.reading.files import tables_from_files, tables_from_frames
 from koopsieve.io.reading.table import AnyPath, Table
 
@@ -109,7 +107,7 @@ class Trajectories(Dataset):
             complete_names(input_names, episodes[0].inputs.shape[1], "input", "u"),
         )
         check_dt(dt)
-        return cls._from_episodes(episodes, named, dt, Reading(gaps=gaps, max_gap=max_gap, outliers=outliers))
+        return cls(*repaired(episodes, named, dt, Reading(gaps=gaps, max_gap=max_gap, outliers=outliers)))
 
     @classmethod
     def from_frame(
@@ -209,23 +207,8 @@ class Trajectories(Dataset):
     def _from_tables(cls, tables: Sequence[Table], dt: float | None) -> Trajectories:
         columns, notes = tables[0].columns, tuple(note for table in tables for note in table.notes)
         names = (columns.states, columns.inputs)
-        found = cls._from_episodes(episodes_from_tables(tables), names, dt, columns.reading, notes)
+        found = cls(*repaired(episodes_from_tables(tables), names, dt, columns.reading, notes))
         return replace(found, signals=replace(found.signals, reading=columns.reading))
-
-    @classmethod
-    def _from_episodes(
-        cls,
-        episodes: Sequence[Episode],
-        names: tuple[tuple[str, ...], tuple[str, ...]],
-        dt: float | None,
-        reading: Reading,
-        notes: tuple[str, ...] = (),
-    ) -> Trajectories:
-        check_names(*names)
-        pieces, step, provenance = repaired(episodes, names, dt, reading, notes)
-        states, inputs = tuple(piece.states for piece in pieces), tuple(piece.inputs for piece in pieces)
-        warn_of_oddities(states, inputs, names)
-        return cls(states, inputs, Signals(*names, step), provenance)
 
     @property
     def n_episodes(self) -> int:
