@@ -170,18 +170,21 @@ def text(value: Any) -> str:
     return value
 
 
-def whole(value: Any) -> int:
-    """Return a whole number from 0."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise TypeError("a whole number, 0 or more")
-    return value
+def _number(kind: type[int] | type[float], allowed: Callable[[Any], bool], expected: str) -> Check:
+    """Return a check that lets numbers pass which are allowed, flags never; `expected` says which those are."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, (int, kind)) or not allowed(value):
+            raise TypeError(expected)
+        return kind(value)
+
+    return check
 
 
-def count(value: Any) -> int:
-    """Return a whole number from 1."""
-    if whole(value) < 1:
-        raise TypeError("a whole number, 1 or more")
-    return int(value)
+whole = _number(int, lambda value: value >= 0, "a whole number, 0 or more")
+count = _number(int, lambda value: value >= 1, "a whole number, 1 or more")
+share = _number(float, lambda value: 0 < value < 1, "a number between 0 and 1, both excluded")
+positive = _number(float, lambda value: 0 < value <= sys.float_info.max, "a positive number")
 
 
 def whole_or_auto(value: Any) -> int | str:
@@ -189,7 +192,8 @@ def whole_or_auto(value: Any) -> int | str:
     if value == "auto":
         return "auto"
     try:
-        return whole(int(value) if isinstance(value, str) and value.isdecimal() else value)
+        found: int = whole(int(value) if isinstance(value, str) and value.isdecimal() else value)
+        return found
     except TypeError:
         raise TypeError("a whole number, 0 or more, or auto") from None
 
@@ -201,20 +205,6 @@ def wholes(value: Any) -> tuple[int, ...]:
     if not ints or not given or min(given) < 1:
         raise TypeError("one or more whole numbers, each at least 1")
     return tuple(sorted(set(given)))
-
-
-def share(value: Any) -> float:
-    """Return a number strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise TypeError("a number between 0 and 1, both excluded")
-    return float(value)
-
-
-def positive(value: Any) -> float:
-    """Return a positive number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
-        raise TypeError("a positive number")
-    return float(value)
 
 
 def one_of(*choices: str) -> Callable[[Any], str]:
