@@ -63,6 +63,16 @@ def sifted(task, data, form):
     return sift(data, candidates, form=form, horizons=[1, 5, task.horizon], **given)
 
 
+def plain_linear(result, data):
+    """Return the best plain linear model; with inputs that act after the sample, which is how a controller acts."""
+    model = result.baselines["linear"].model
+    delays = model.signals.embedding
+    if not delays.ahead:
+        return model
+    causal = Embedding(delays.state_delays, delays.input_delays)
+    return sift(data, States() + Constant(), form="linear", delays=causal).baselines["linear"].model
+
+
 def models(task, samples, folder):
     """Return models by name: the default's, the linear one with the same delays, and those of dictionaries by hand."""
     found = {}
@@ -72,7 +82,7 @@ def models(task, samples, folder):
         return found
     data = measured(task, samples, seed=1)
     result = sift(data)
-    found = {"linear": result.baselines["linear"].model, f"sift(data), {result.model.form}": result.model}
+    found = {"linear": plain_linear(result, data), f"sift(data), {result.model.form}": result.model}
     for form in FORMS if task.name in DEGREES else ("reprojected",):
         found[f"by hand, {form}"] = sifted(task, data, form).model
     if folder is not None:

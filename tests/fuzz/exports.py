@@ -10,7 +10,7 @@ from scipy.io import loadmat
 from koopsieve._display import csv_text
 from koopsieve.dictionary import Dictionary
 from koopsieve.export.c import c_files
-from koopsieve.export.written_equations import equations_in_latex
+from koopsieve.export.formulas import equations_in_latex
 from koopsieve.forms import Model
 from tests.fuzz.models import FORMS, model
 from tests.fuzz.values import NAMES, pick

@@ -4,12 +4,11 @@ Comes in: a model, weights and limits. Goes out: programmes in OSQP's form, or i
 when the first programme is solved.
 """
 
-from koopsieve.control.control_problem import ControlProblem
+from koopsieve.control.control_problem import ControlProblem, Plan, PlanStatus
 from koopsieve.control.controller import ControlLaw, Controller, ControlState
 from koopsieve.control.innovations import Innovations
 from koopsieve.control.kalman import Belief, KalmanFilter
 from koopsieve.control.limits import Limits, Weights
-from koopsieve.control.plan import Plan, PlanStatus
 from koopsieve.control.predictor import Predictor
 from koopsieve.control.programme import QuadraticProgramme
 from koopsieve.uncertainty.noise import Noise, noise_of

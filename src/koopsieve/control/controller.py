@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
-from koopsieve.control.control_problem import ControlProblem
+from koopsieve.control.control_problem import ControlProblem, Plan
 from koopsieve.control.innovations import Innovations
 from koopsieve.control.kalman import KalmanFilter
 from koopsieve.control.limits import Limits, in_range, of_kind, per_signal, rows_of
-from koopsieve.control.plan import Plan
 from koopsieve.control.planner import Planner, Request
 from koopsieve.control.programme import Cost
 from koopsieve.control.state_estimate import GAIN, Estimator, Filtered, FromHistory, Situation
@@ -265,30 +264,11 @@ class Controller:
         return applied
 
     def to_c(self, folder: str | os.PathLike[str], name: str = "controller", *, rounds: int = 400) -> tuple[Path, ...]:
-        """Write filter and controller as C99, with the model: headers, sources, test programs and a Makefile.
+        """Write filter and controller as C99, with the model, as `Model.to_c` does; linear and bilinear forms.
 
-        For the linear and the bilinear form. The code needs nothing but a compiler, and allocates nothing. The header
-        says how to use it; `make` in the folder compiles it and compares it with what Python computes.
-
-        Parameters
-        ----------
-        folder : path
-            Made if it is not there.
-        name : str
-            Of the files, and what the names of functions begin with.
-        rounds : int
-            Largest number of rounds of the solver for one quadratic programme; it bounds the time of a step, together
-            with `iterations`. `time_limit` and `tolerance` are those of Python.
-
-        Returns
-        -------
-        tuple of Path
-            The files.
-
-        Raises
-        ------
-        KoopsieveError
-            If the model is of another form or holds a user's own code, or the folder cannot be written to.
+        `rounds` is the largest number of rounds of the solver for one quadratic programme; it bounds the time of a
+        step, together with `iterations`. `time_limit` and `tolerance` are those of Python. Errors are those of
+        `Model.to_c`, and one for a model of another form.
         """
         from koopsieve.control.c import to_c
 

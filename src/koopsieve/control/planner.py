@@ -14,8 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
-from koopsieve.control.control_problem import ControlProblem
-from koopsieve.control.plan import Plan, PlanStatus
+from koopsieve.control.control_problem import ControlProblem, Plan, PlanStatus
 from koopsieve.control.prediction import AffinePrediction, PathPrediction, simulated
 from koopsieve.control.programme import Cost
 from koopsieve.control.solver import Solver

@@ -230,7 +230,8 @@ class Diagnostics:
                 factor = np.float64(self.spectral_radius) ** steps
             yield (
                 f"The spectral radius is {self.spectral_radius:.6f}, so linear predictions grow without bound "
-                f"(by {number(float(factor))} over {steps} steps). Reduce the dictionary, or stabilise the model."
+                f"(by {number(float(factor))} over {steps} steps). Reduce the dictionary, or stabilise the "
+                "model; of a plant that is itself unstable, they do so rightly."
             )
 
     def _two_stories(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Expressions as people read them: plain text with raised powers, and LaTeX, both with the user's names.
+"""Expressions and whole models as people read them: plain text with raised powers, and LaTeX, with the user's names.
 
 Symbols have safe names of their own; what a user calls a signal may hold anything and is put in at the very end.
 """
@@ -6,15 +6,19 @@ Symbols have safe names of their own; what a user calls a signal may hold anythi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from sympy import Expr, Float, Integer, Symbol
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from koopsieve._display import number, superscript
-from koopsieve.dictionary import Dictionary
+from koopsieve.data.embedding import sample_name
+from koopsieve.dictionary import Dictionary, TermMap
 from koopsieve.dictionary.expressions import real_symbols
+from koopsieve.forms import Model
 
 Names = Mapping[Symbol, str]
 _NAME = "\ue000{}\ue001"  # stands for the name of a signal while the text around it is put in order
@@ -109,3 +113,154 @@ def latex_name(name: str, sample: str = "") -> str:
     plain = "".join(_LATEX.get(letter, letter if letter.isprintable() else r"\ ") for letter in name)
     upright = plain if len(name) == 1 and name.isalpha() else rf"\mathrm{{{plain}}}"
     return f"{upright}_{{{sample}}}" if sample else upright
+
+
+SHORT_SUM, SHORT_LIST = 8, 12  # terms of a sum and lines of a list that are shown when it must be short
+
+
+class _Notation(ABC):
+    """How names, numbers and sums are written."""
+
+    minus: str
+
+    @abstractmethod
+    def sample(self, signal: str, steps: int, name: str, later: int) -> str:
+        """Return a sample of a signal, called `name`, or the one some steps later."""
+
+    @abstractmethod
+    def observable(self, number: int, later: int) -> str:
+        """Return an observable that has no name of its own in equations."""
+
+    @abstractmethod
+    def expression(self, of: Expr, names: Names) -> str:
+        """Return an expression."""
+
+    @abstractmethod
+    def words(self, plain: str) -> str:
+        """Return plain words among formulas."""
+
+    @abstractmethod
+    def code(self, name: str) -> str:
+        """Return a term of a user's own code."""
+
+    def sum(self, pieces: Sequence[str], hidden: int) -> str:
+        """Return pieces added up, and how many more there are."""
+        joined = pieces[0] if pieces else "0"
+        for piece in pieces[1:]:
+            negative = piece.startswith(self.minus)
+            joined += f" {self.minus} {piece[len(self.minus) :].lstrip()}" if negative else f" + {piece}"
+        return joined + self.words(f" + … ({hidden} more terms)") if hidden else joined
+
+
+class _TextNotation(_Notation):
+    minus = "−"
+
+    def sample(self, signal: str, steps: int, name: str, later: int) -> str:
+        return sample_name(signal, steps + later) if later else name
+
+    def observable(self, number: int, later: int) -> str:
+        return sample_name(f"φ{number}", later)
+
+    def expression(self, of: Expr, names: Names) -> str:
+        return text(of, names)
+
+    def words(self, plain: str) -> str:
+        return plain
+
+    def code(self, name: str) -> str:
+        return name
+
+
+class _LatexNotation(_Notation):
+    minus = "-"
+
+    def sample(self, signal: str, steps: int, name: str, later: int) -> str:
+        return latex_name(signal, f"k{steps + later:+d}" if steps + later else "k")
+
+    def observable(self, number: int, later: int) -> str:
+        return rf"\varphi_{{{number},\,k{later:+d}}}" if later else rf"\varphi_{{{number}}}"
+
+    def expression(self, of: Expr, names: Names) -> str:
+        return latex(of, names)
+
+    def words(self, plain: str) -> str:
+        return rf"\text{{{plain.replace('…', '...').replace('−', '-')}}}"
+
+    def code(self, name: str) -> str:
+        return latex_name(name)
+
+
+def equations(model: Model, short: bool = False) -> str:
+    """Return the equations of one step as text, see `Model.equations`; in short, long sums and lists are cut."""
+    return "\n".join(_lines(model, _TextNotation(), " = ", short))
+
+
+def equations_in_latex(model: Model) -> str:
+    """Return the equations in short as a display formula, for notebooks."""
+    rows = " \\\\\n".join(_lines(model, _LatexNotation(), " &= ", short=True))
+    return f"$$\\begin{{aligned}}\n{rows}\n\\end{{aligned}}$$"
+
+
+def _lines(model: Model, notation: _Notation, equals: str, short: bool) -> list[str]:
+    """Return the sums of the step, then those of the outputs, then what observables are at the start."""
+    signals, carried = model.signals, model.carried_names
+    known = dict(zip(signals.state_names + signals.acting, signals.samples, strict=True))
+
+    def shown(names: Sequence[str], later: int = 0) -> list[str]:
+        return [
+            notation.observable(i + 1, later)
+            if name not in known and model.carries_observables
+            else notation.sample(*known.get(name, (name, 0)), name, later)
+            for i, name in enumerate(names)
+        ]
+
+    steps = _sums(
+        model.step_map(), shown(carried, later=1), shown((*carried, *signals.acting)), notation, equals, short
+    )
+    reads = _sums(model.read_map(), shown(signals.outputs), shown(carried), notation, equals, short)
+    new = [i for i, name in enumerate(carried) if name not in known]
+    starts = _sums(model.start_map(), shown(carried), shown(signals.state_names), notation, equals, short, new)
+    return [*steps, *reads, *(line + notation.words(" at the start") for line in starts)]
+
+
+def _sums(
+    of: TermMap,
+    targets: Sequence[str],
+    coordinates: Sequence[str],
+    notation: _Notation,
+    equals: str,
+    short: bool,
+    wanted: Sequence[int] | None = None,
+) -> list[str]:
+    """Return an equation per weighted sum, or per wanted target among them; copies go without saying."""
+    point = real_symbols("p", len(of.coordinates))
+    names = dict(zip(point, coordinates, strict=True))
+    rows = [(i, int(t)) for i, t in enumerate(of.sums) if wanted is None or t in wanted]
+    listed = rows[:SHORT_LIST] if short and len(rows) > SHORT_LIST + 1 else rows
+    terms = _terms(of, point, names, notation) if listed else []
+    lines = []
+    for i, target in listed:
+        row = of.weights[i]
+        used = np.flatnonzero(row)
+        first = used[:SHORT_SUM] if short and len(used) > SHORT_SUM + 1 else used
+        pieces = [notation.expression(float(row[j]) * terms[j], names) for j in first]
+        line = f"{targets[target]}{equals}{notation.sum(pieces, len(used) - len(first))}"
+        if of.bounds is not None:
+            low, high = map(number, of.bounds[:, i])
+            line += notation.words(f", held within {low} and {high}")
+        lines.append(line)
+    hidden = len(rows) - len(listed)
+    return [*lines, notation.words(f"… and {hidden} more")] if hidden else lines
+
+
+def _terms(of: TermMap, point: Sequence[Symbol], names: dict[Symbol, str], notation: _Notation) -> list[Expr]:
+    """Return the terms; one of a user's own code is a symbol with its name."""
+    found: list[Expr] = []
+    for family in of.families:
+        if any(family.code()):
+            symbols = real_symbols(f"code{len(found)}_", family.size)
+            names |= dict(zip(symbols, map(notation.code, family.names), strict=True))
+            found += symbols
+        else:
+            found += [family.expression(column, point) for column in range(family.size)]
+    return found

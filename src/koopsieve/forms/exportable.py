@@ -43,17 +43,17 @@ class Exportable:
         Observables that are no samples of a signal are called φ with their number; below stands what they are. Delayed
         copies go without saying.
         """
-        from koopsieve.export.written_equations import equations
+        from koopsieve.export.formulas import equations
 
         return equations(self._model)
 
     def __str__(self) -> str:
-        from koopsieve.export.written_equations import equations
+        from koopsieve.export.formulas import equations
 
         return equations(self._model, short=True)
 
     def _repr_latex_(self) -> str:
-        from koopsieve.export.written_equations import equations_in_latex
+        from koopsieve.export.formulas import equations_in_latex
 
         return equations_in_latex(self._model)
 

@@ -12,6 +12,7 @@ from koopsieve.evaluate import WindowErrors
 from koopsieve.forms.model import Model
 
 SMALL_SHARE = 0.25  # a choice that keeps more than this share of the candidates says why
+MUCH_LARGER = 1000  # times an error, beyond which the number itself tells nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,9 +135,10 @@ class SievePath(Shown):
         change = fewer[-1].errors.logs - choice.errors.logs
         ratios = np.exp(change.mean(axis=1))
         worst = int(np.argmax(ratios))
+        times = f"{ratios[worst]:.2f}" if ratios[worst] < MUCH_LARGER else f"more than {MUCH_LARGER}"
         return (
             f"That is more than a quarter of the candidates. With {fewer[-1].size} the error would typically be "
-            f"{ratios[worst]:.2f} times as large at horizon {self.horizons[worst]}."
+            f"{times} times as large at horizon {self.horizons[worst]}."
         )
 
     @property

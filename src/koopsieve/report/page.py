@@ -53,7 +53,7 @@ def write_report(
 
 def _all_equations(model: Model) -> str:
     """Return the equations with all their terms; empty where they would fill the page."""
-    from koopsieve.export.written_equations import equations  # SymPy is loaded where it is used
+    from koopsieve.export.formulas import equations  # SymPy is loaded where it is used
 
     size = len(model.carried_names) * len(model.term_names)
     return equations(model) if size <= _MAX_WRITTEN else ""
@@ -69,7 +69,7 @@ def render_report(
     more: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the report as HTML; see `write_report`."""
-    from koopsieve.export.written_equations import equations
+    from koopsieve.export.formulas import equations
 
     result = result_of(given)
     summary, rows, graph = plain(summarise(result, more)), chains(result), dependencies(result)

@@ -135,6 +135,12 @@ def _doubts(result: SieveResult) -> Iterator[str]:
             "The plant seems to be unstable and was logged under feedback: models that stay bounded predict the "
             "next sample far worse. So the shorter horizons decided. Do not simulate this model without feedback."
         )
+        if result.model.spectral_radius < 1:
+            yield (
+                f"Yet this model is stable, with a spectral radius of {number(result.model.spectral_radius)}: from "
+                "noisy samples it predicts several steps better than one that grows as the plant does. Do not control "
+                "the plant with it, and ask for shorter horizons."
+            )
     if first.better and last.worse:
         yield f"Validation and {last.on} data disagree: on validation data its NMSE is less than that model's."
     if not result.errors.mean[-1] < 1:

@@ -12,9 +12,15 @@ from koopsieve._exchange import write_files
 from koopsieve.dictionary import TermMap
 from koopsieve.dictionary.expressions import require_expressions
 from koopsieve.export.c.header import Sizes, header, names_source
-from koopsieve.export.c.line import line_source, simulate_source
 from koopsieve.export.c.literals import identifier
-from koopsieve.export.c.maps import map_source, named_maps, start_slopes_source, step_source
+from koopsieve.export.c.maps import (
+    line_source,
+    map_source,
+    named_maps,
+    simulate_source,
+    start_slopes_source,
+    step_source,
+)
 from koopsieve.export.c.program import checking_program, makefile
 from koopsieve.export.c.vectors import vectors_of
 from koopsieve.forms import Model
