@@ -14,7 +14,7 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown, number
 from koopsieve._display import steps as as_steps
-from koopsieve._types import FloatArray, magnitude
+from koopsieve._types import BoolArray, FloatArray, magnitude
 from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate.metrics import horizon_nmse
 from koopsieve.regression import DesignDiagnostics, RegressionStatistics, design_diagnostics
@@ -84,12 +84,18 @@ def stays_in_range(model: Model, trajectories: Trajectories, factor: float = RAN
         return True
     states, acting = _of_stretches(data, *_stretches(data, least=1))
     seen = np.concatenate([x[:, : len(model.output_names)] for x in data.states])
-    low, high = seen.min(axis=0), seen.max(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
         for values, every in ((states, data.states), (acting, data.inputs)):
             values += (factor - 1) * (values - np.concatenate(every).mean(axis=0))
-        runs, beyond = model.free_runs(states, acting), WITHIN * (high - low)
-        return bool(((runs > low - beyond) & (runs < high + beyond)).all())
+        return bool(runs_in_range(model.free_runs(states, acting), seen).all())
+
+
+def runs_in_range(runs: FloatArray, seen: FloatArray) -> BoolArray:
+    """Tell which runs (runs, steps, q) stay within the range of outputs (samples, q), widened by its width (D79)."""
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    beyond = WITHIN * (high - low)
+    inside: BoolArray = ((runs > low - beyond) & (runs < high + beyond)).all(axis=(1, 2))
+    return inside
 
 
 def _stretches(

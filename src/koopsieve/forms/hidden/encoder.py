@@ -64,9 +64,14 @@ class EncoderProblem:
 
 
 def fitted_encoder(
-    structure: HiddenStructure, coef: FloatArray, rough: FloatArray, episodes: Iterable[Episode], windows: Windows,
-    burn: int, steps: int,
-) -> FloatArray:  # fmt: skip
+    structure: HiddenStructure,
+    coef: FloatArray,
+    rough: FloatArray,
+    episodes: Iterable[Episode],
+    windows: Windows,
+    burn: int,
+    steps: int,
+) -> FloatArray:
     """Return the encoder (n, 1 + n_x) of a model.
 
     Parameters

@@ -144,9 +144,14 @@ class HiddenFit:
 
 
 def fitted(
-    method: LevenbergMarquardt, problem: HiddenProblem, coef: FloatArray, free: BoolArray, rows: int,
-    until: float = np.inf, shrinkage: float = SHRINKAGE,
-) -> HiddenFit:  # fmt: skip
+    method: LevenbergMarquardt,
+    problem: HiddenProblem,
+    coef: FloatArray,
+    free: BoolArray,
+    rows: int,
+    until: float = np.inf,
+    shrinkage: float = SHRINKAGE,
+) -> HiddenFit:
     """Minimise the loss over the free coefficients; the others stay as they are.
 
     Parameters

@@ -122,9 +122,13 @@ class HiddenStart:
 
 
 def find_start(
-    learned: HiddenLearning, held_out: HiddenLearning, growth: Growth, degree: int, states: int | None,
+    learned: HiddenLearning,
+    held_out: HiddenLearning,
+    growth: Growth,
+    degree: int,
+    states: int | None,
     until: float = np.inf,
-) -> HiddenStart:  # fmt: skip
+) -> HiddenStart:
     """Return the start with as many states as asked for, or as held-out data prefer.
 
     Parameters

@@ -97,9 +97,15 @@ class HiddenLearning:
 
     @classmethod
     def of(
-        cls, parts: tuple[Trajectories, ...], dictionary: Dictionary, scaling: Scaling, length: int, count: int,
-        burn: int, seed: int,
-    ) -> HiddenLearning:  # fmt: skip
+        cls,
+        parts: tuple[Trajectories, ...],
+        dictionary: Dictionary,
+        scaling: Scaling,
+        length: int,
+        count: int,
+        burn: int,
+        seed: int,
+    ) -> HiddenLearning:
         """Standardise, and draw windows of at most so many steps.
 
         Parameters

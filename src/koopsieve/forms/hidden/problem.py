@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.evaluate.judgement import runs_in_range
 from koopsieve.forms.hidden.power_table import PowerTable
 from koopsieve.forms.hidden.start import LinearStateSpace
 from koopsieve.forms.hidden.structure import BOUND, Aim, HiddenStructure
@@ -177,13 +178,6 @@ def without_unused_states(problem: HiddenProblem, coef: FloatArray) -> tuple[Hid
     return smaller, coef[np.ix_(rows, terms)], kept
 
 
-def in_range(simulated: FloatArray, measured: FloatArray) -> BoolArray:
-    """Tell which windows leave the range of measured outputs by no more than its width (D79), shape (W,)."""
-    low, high = measured.min(axis=(0, 1)), measured.max(axis=(0, 1))
-    inside: BoolArray = ((simulated >= 2 * low - high) & (simulated <= 2 * high - low)).all(axis=(1, 2))
-    return inside
-
-
 def boxed(problem: HiddenProblem, coef: FloatArray, margin: float = MARGIN) -> HiddenProblem:
     """Return the problem with states held where its simulations come, widened by a share of that range (D92).
 
@@ -192,7 +186,8 @@ def boxed(problem: HiddenProblem, coef: FloatArray, margin: float = MARGIN) -> H
     """
     structure, n = problem.structure, problem.structure.states
     run = structure.run(coef, problem.starts, problem.inputs)[:, problem.aim.burn :]
-    states = run[in_range(run[:, :, n:], problem.aim.outputs)][:, :, :n]
+    measured = problem.aim.outputs.reshape(-1, structure.outputs)
+    states = run[runs_in_range(run[:, :, n:], measured)][:, :, :n]
     if not states.size:
         return problem
     low, high = states.min(axis=(0, 1)), states.max(axis=(0, 1))
