@@ -18,7 +18,7 @@ from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.forms import Form, PlainLinearForm
 from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores, seems_unstable
 from koopsieve.sifting.parts import Parts, deepest_of
-from koopsieve.sifting.preliminary import Family, PreliminarySearch, SearchSummary, dead_time, families
+from koopsieve.sifting.preliminary import Family, PreliminarySearch, SearchSummary, dead_time, families, under_feedback
 from koopsieve.sifting.settings import SiftSettings
 
 LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
@@ -78,7 +78,7 @@ def _plain_jobs(plan: SearchPlan, parts: Parts) -> tuple[SearchJob, ...]:
     """
     form, recipe, line = PlainLinearForm(), States() + Constant(), plan.line
     counts = SHORT_DELAYS if parts.cuts else (*SHORT_DELAYS, *(d for d in LINEAR_DELAYS if d > line.state_delays))
-    timings = ("k", "k+1") if parts.cuts and parts.learn.signals.inputs and not line.dead_time else (line.inputs_at,)
+    timings = ("k", "k+1") if parts.cuts and plan.deepest.ahead and not line.dead_time else (line.inputs_at,)
     allowed = [d for d in counts if d <= plan.deepest.state_delays] if plan.open_delays else []
     reach, late = plan.deepest.input_delays, line.dead_time
     tried = [Embedding(d, min(late + d, reach), timing, late) for d in allowed for timing in timings]
@@ -222,10 +222,11 @@ def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
     learn = parts.learn.states if isinstance(parts.learn, Trajectories) else ()
     usual = min(_usual_length(parts.windows.states), _usual_length(learn) if learn else room)
     most = max(min(room, usual) // 4, 0)
-    timings = ("k", "k+1") if signals.inputs else ("k",)
+    whole = parts.learn if isinstance(parts.learn, Trajectories) else parts.windows
+    # Under feedback an input follows from the output that was sampled with it.
+    timings = ("k", "k+1") if signals.inputs and not under_feedback(whole, most) else ("k",)
     counts = [d for d in LINEAR_DELAYS if d <= most]
     usual_delays = [Embedding(d, d if signals.inputs else 0, timing) for d in counts for timing in timings]
-    whole = parts.learn if isinstance(parts.learn, Trajectories) else parts.windows
     late = dead_time(whole, most - DELAYS_AFTER_DEAD_TIME[0])
     after = [d for d in DELAYS_AFTER_DEAD_TIME if late > 1 and late + d <= most]  # one sample is another timing
     return (*usual_delays, *(Embedding(d, late + d, "k", late) for d in after))

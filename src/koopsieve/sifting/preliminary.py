@@ -97,6 +97,9 @@ LEARN_ROWS, WINDOW_ROWS, FIT_ROWS = 20_000, 4_000, 8_000  # to learn from, to co
 SHIFT_ROWS = 4_000  # to tell the dead time from
 MAX_DEAD_TIME = 200
 MOST_OF_GAIN = 0.9  # of what the best shift explains; the shortest that explains so much is the dead time
+INPUT_MEMORY, OUTPUT_MEMORY = 20, 4  # past samples that an input is predicted from
+MIN_UNPREDICTABLE = 0.01  # of an input's variance that its own past must leave, to tell anything of feedback
+FEEDBACK_GAIN, CLEAR_PER_OUTPUT = 1.02, 6.0  # by which outputs reduce that; logarithm of the likelihood per past output
 CLEAR_GAIN = 10.0  # of the logarithm of the likelihood over no dead time, for every input and output
 
 
@@ -234,6 +237,35 @@ def dead_time(data: Trajectories, most: int) -> int:
     gain = len(rest) * np.log(left[0] / left).mean(axis=1)
     clear = gain.max() > CLEAR_GAIN * width
     return int(np.argmax(gain >= MOST_OF_GAIN * gain.max())) if clear else 0
+
+
+def under_feedback(data: Trajectories, most: int) -> bool:
+    """Tell whether past outputs help to predict an input beyond its own past, as they do while a controller acts.
+
+    Nothing is told of an input that its own past predicts to a hundredth of its variance, as that of a multisine does.
+
+    Parameters
+    ----------
+    data : Trajectories
+        Without delays.
+    most : int
+        Past samples of the inputs to look at, at most.
+    """
+    past = min(most, INPUT_MEMORY)
+    if past < OUTPUT_MEMORY or not data.signals.inputs:
+        return False
+    some = thinned(data, LEARN_ROWS, 10 * past)
+    long = some.subset([e for e, x in enumerate(some.states) if len(x) > 2 * past])
+    line = embedded(long, Embedding(OUTPUT_MEMORY, past))
+    now, before = len(line.output_names), len(line.output_names) * (OUTPUT_MEMORY + 1)
+    inputs, states = np.concatenate(line.inputs), np.concatenate([x[:-1] for x in line.states])
+    varies = np.ptp(states, axis=0) > 0
+    states = np.where(varies, (states - states.mean(axis=0)) / np.where(varies, states.std(axis=0), 1.0), 1.0)
+    outputs, own = states[:, now:before], np.insert(states[:, before:], 0, 1.0, axis=1)
+    alone, together = _unexplained(inputs, own), _unexplained(inputs, np.hstack([own, outputs]))
+    unpredictable = alone > MIN_UNPREDICTABLE * len(inputs) * inputs.var(axis=0)
+    gain = len(inputs) * np.log(alone / together) / outputs.shape[1]
+    return bool((unpredictable & (alone > FEEDBACK_GAIN * together) & (gain > CLEAR_PER_OUTPUT)).any())
 
 
 def _unexplained(targets: FloatArray, regressors: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from koopsieve.forms import Model
 from koopsieve.forms.linear.plain import arx_model
 from koopsieve.regression import compress
 from koopsieve.sifting.plan import plan_searches
-from koopsieve.sifting.preliminary import Family, affordable_depth, dead_time, families
+from koopsieve.sifting.preliminary import Family, affordable_depth, dead_time, families, under_feedback
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import divide
 
@@ -229,3 +229,29 @@ def test_plain_linear_models_leave_out_inputs_within_the_dead_time():
     np.testing.assert_allclose(model.A[0][[0, 1, 4, 5, 6]], expected, rtol=1e-8)
     assert not model.A[0][[2, 3]].any()
     assert not model.B[0].any()
+
+
+def controlled(samples=1500, seed=0, gain=1.5):
+    """A cart with drag, its position measured, that a controller keeps near a reference; without gain, open loop."""
+    rng = np.random.default_rng(seed)
+    reference = np.repeat(rng.normal(size=samples // 40 + 1), 40)
+    y, u, speed = np.zeros(samples), np.zeros(samples), 0.0
+    for k in range(samples - 1):
+        u[k] = gain * (reference[k] - y[k]) - np.sign(gain) * speed + 0.3 * rng.normal()
+        speed = 0.98 * speed + 0.1 * u[k]
+        y[k + 1] = y[k] + 0.1 * speed + 0.01 * rng.normal()
+    return Trajectories.from_arrays(y, u[:-1], dt=0.1)
+
+
+def test_a_record_under_feedback_is_told_from_one_in_open_loop():
+    assert under_feedback(controlled(), 24)
+    multisine = np.cos(0.1 * np.arange(1, 9) * np.arange(1500)[:, None]).sum(axis=1)
+    predictable = Trajectories.from_arrays(np.convolve(multisine, np.ones(30) / 30)[:1500], multisine)
+    for data in (controlled(gain=0.0), oscillator(), oscillator(ahead=1), delayed(20), predictable):
+        assert not under_feedback(data, 24)
+
+
+def test_under_feedback_no_input_counts_that_was_sampled_with_the_output():
+    """A controller answers at once, so such an input tells the output, and a model of it is of no use to control."""
+    divided = divide(controlled(), SiftSettings(horizons=(1, 10)))
+    assert {one.embedding.inputs_at for one in plan_searches(divided, SiftSettings()).preliminary} == {"k"}
