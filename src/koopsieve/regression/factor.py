@@ -4,10 +4,9 @@ For a design Φ (rows × p) and targets T (rows × q) with Φ = QR, the factor h
 Q leaves over, and the number of rows. It is a monoid: `absorb` adds rows, `merge` joins two factors,
 `empty` is the neutral element.
 
-New rows are put under a factor in one of three ways, all as accurate as one QR of all rows.
+New rows are put under a factor in one of two ways, both as accurate as one QR of all rows.
 
-`householder_update` is the QR of [R; Φ]. `cholesky_update` takes the factor of its Gram matrix, where there is one, and
-mends it by a second one, of rows that are nearly orthogonal by then. `innovation_update` writes the new rows as Φ = YR
+`householder_update` is the QR of [R; Φ]. `innovation_update` writes the new rows as Φ = YR
 and works on [I; Y] instead. Its Gram matrix I + YᵀY loses nothing as long as Y is of moderate size, that is, as long as
 the new rows hold little that the old ones did not: then everything is matrix products, which run at the full speed of
 every core and need a third less time. Y is the only place where R is inverted, row by row and backward stably, so the
@@ -35,7 +34,6 @@ _BLOCK_ROWS = 2048  # rows at a time, so that what is worked on stays in the cac
 # The leverage ‖Y‖² of all new rows together, up to which products are used. Rounding changes what is known of any
 # direction, however weak, by at most ε·leverage of itself: 1e-11 here, where Householder promises ε of the largest.
 _MAX_LEVERAGE = 5e4
-_MAX_LOSS = 0.5  # sum over a row of what rounding changed in the Gram matrix of orthogonal columns
 _SAMPLE_EVERY = 32  # every 32nd row is tried first, to see whether the limit will be passed
 
 
@@ -88,7 +86,7 @@ class TriangularFactor:
     def absorb(self, design: ArrayLike, targets: ArrayLike) -> TriangularFactor:
         """Return the factor after the given rows: by matrix products where that is safe, by Householder QR elsewhere.
 
-        All ways are as accurate as one QR of all rows; neither argument is written to.
+        Both ways are as accurate as one QR of all rows; neither argument is written to.
         """
         design, targets = np.asarray(design, dtype=float), np.asarray(targets, dtype=float)
         if len(self.R) == 0 or len(design) == 0:
@@ -97,10 +95,7 @@ class TriangularFactor:
         first = _FIRST_ROWS_PER_REGRESSOR * len(self.R)
         if len(design) > first and not self.R.any():
             return self.absorb(design[:first], targets[:first]).absorb(design[first:], targets[first:])
-        for update in (innovation_update, cholesky_update):
-            updated = update(self.R, self.S, design, targets)
-            if updated is not None:
-                break
+        updated = innovation_update(self.R, self.S, design, targets)
         R, S, rest = householder_update(self.R, self.S, design, targets) if updated is None else updated
         return TriangularFactor(R, S, self.leftover_products + rest, self.rows + len(design))
 
@@ -182,33 +177,6 @@ def innovation_update(
     left -= products(gain)
     np.fill_diagonal(left, np.maximum(np.diagonal(left), 0.0))  # rounding must not make a square negative
     return np.triu(blas.dtrmm(1.0, U, R)), gain + blas.dtrmm(1.0, U, S), left
-
-
-def cholesky_update(
-    R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return R, S and the cross products left over after new rows, or None where a Gram matrix lost too many digits.
-
-    With V the Cholesky factor of the Gram matrix of A = [R; Φ], the columns of Y = AV⁻¹ are orthogonal but for what the
-    Gram matrix lost. As long as that is little, UᵀU = YᵀY loses nothing: R ← UV, and Q = YU⁻¹.
-    """
-    if len(design) < len(R):
-        return None
-    rows, seen = np.concatenate([R, design]), np.concatenate([S, targets])
-    with np.errstate(all="ignore"):
-        gram = products(rows)
-        norm = np.sqrt(np.diagonal(gram))
-        try:
-            V = np.asarray(np.linalg.cholesky(gram / norm / norm[:, None]).T * norm, dtype=float)
-            Y = solve_right(V, rows)
-            square = Y.T @ Y
-            if not np.abs(square - np.eye(len(R))).max() <= _MAX_LOSS / len(R):
-                return None
-            U = np.linalg.cholesky(square).T
-        except np.linalg.LinAlgError:
-            return None
-    through = blas.dtrsm(1.0, U, Y.T @ seen, trans_a=1)
-    return np.triu(blas.dtrmm(1.0, U, V)), through, products(seen - Y @ blas.dtrsm(1.0, U, through))
 
 
 def expected_leverage(R: FloatArray, design: FloatArray) -> float:
