@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from koopsieve._types import BoolArray, FloatArray
 from koopsieve.forms.hidden.problem import HiddenProblem, in_state_units, state_deviations
@@ -89,9 +89,13 @@ class QuasiNewton:
     ----------
     iterations : int
         At most.
+    patience, tolerance : int, float
+        It ends where so many iterations together lowered the logarithm of the loss by less than the tolerance.
     """
 
     iterations: int = 40
+    patience: int = 8
+    tolerance: float = 2e-3
 
     def __call__(self, free: FreeCoefficients, state: State, curve: Curve, end: FloatArray) -> FloatArray:
         """Return θ with a lower logarithm of the loss; the first step tried is as long as one that lowered it."""
@@ -115,9 +119,17 @@ class QuasiNewton:
             value, gradient = objective(length * z)
             return value / (length * slope), gradient / slope
 
+        trace = [np.inf] * self.patience
+
+        def check(intermediate_result: OptimizeResult) -> None:
+            trace.append(length * slope * intermediate_result.fun)
+            if trace[-1 - self.patience] - trace[-1] < self.tolerance:
+                raise StopIteration
+
         most = {"maxiter": self.iterations, "maxfun": 2 * self.iterations, "maxcor": _CORRECTIONS}
         options = most | {"ftol": 0, "gtol": 0}  # a short first step is no reason to stop
-        lowest = minimize(scaled, np.zeros_like(begun), jac=True, method="L-BFGS-B", options=options)
+        start = np.zeros_like(begun)
+        lowest = minimize(scaled, start, jac=True, method="L-BFGS-B", options=options, callback=check)
         found: FloatArray = begun + towards @ (length * lowest.x)
         return found
 

@@ -195,7 +195,8 @@ class HiddenCandidates(Candidates):
         seen = tuple(_in_memory(part, task, self.form.sieve) for part in parts)
         both = self.learned.of_other(seen, task.seed)
         problem = both.problem(self.start.space, self.start.degree)
-        fit = fitted(self.form.sieve.optimiser, problem, point.fit.coef, point.free, self.form.sieve.rows)
+        sieve = self.form.sieve
+        fit = fitted(sieve.optimiser, problem, point.fit.coef, point.free, sieve.rows, shrinkage=sieve.shrinkage)
         return both, both.solution(problem, fit.coef, rough)
 
 

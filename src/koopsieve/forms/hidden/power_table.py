@@ -88,7 +88,7 @@ class PowerTable:
         found = np.empty((len(self.closed), points.shape[1]))
         found[0] = 1.0
         for level, parents, factors in self._levels:
-            np.multiply(found[parents], points[factors], out=found[level])
+            np.multiply(found.take(parents, 0), points.take(factors, 0), out=found[level])
         return found
 
     def spread(self, coef: FloatArray) -> FloatArray:

@@ -14,9 +14,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, whole_number
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.execution import Progress, silent
-from koopsieve.forms.hidden.fit import HiddenFit, QuasiNewton, fitted
+from koopsieve.forms.hidden.fit import SHRINKAGE, HiddenFit, QuasiNewton, fitted
 from koopsieve.forms.hidden.growth import SHORT_ROUNDS, Growth, HiddenStart
 from koopsieve.forms.hidden.problem import HiddenProblem, boxed
 from koopsieve.regression import TriangularFactor
@@ -92,6 +92,8 @@ class HiddenSieve:
         For every smaller size.
     rows : int
         Of a Gauss–Newton regression, per coefficient.
+    shrinkage : float
+        How strongly products are drawn to zero: see `FreeCoefficients` (D92).
     """
 
     sifts: ClassVar[type[GrownProblem]] = GrownProblem
@@ -106,12 +108,15 @@ class HiddenSieve:
     growth: Growth = field(default_factory=Growth)
     optimiser: LevenbergMarquardt = _SMALLER
     rows: int = 10
+    shrinkage: float = SHRINKAGE
 
     def __post_init__(self) -> None:
         if self.states is not None:
             whole_number("states, the number of hidden states,", self.states, 1)
         for name, smallest in (("degree", 1), ("length", 2), ("windows", 1), ("burn", 0), ("least", 1)):
             whole_number(name, getattr(self, name), smallest)
+        if not 0 <= self.shrinkage < np.inf:
+            raise KoopsieveError(f"shrinkage must be a finite number, 0 or more. Got {self.shrinkage}.")
 
     def with_effort(self, effort: float) -> HiddenSieve:
         """Return the sieve with more windows and longer fits, in proportion to the time that they may take."""
@@ -127,9 +132,8 @@ class HiddenSieve:
             return start
         free, higher = np.ones(start.fit.coef.shape, dtype=bool), self.growth.higher
         later = replace(higher, iterations=max(higher.iterations - SHORT_ROUNDS, 1), damping=1e-3)
-        return replace(
-            start, fit=fitted(later, boxed(start.problem, start.fit.coef), start.fit.coef, free, self.rows, until)
-        )
+        problem = boxed(start.problem, start.fit.coef)
+        return replace(start, fit=fitted(later, problem, start.fit.coef, free, self.rows, until, self.shrinkage))
 
     def path(
         self, problem: GrownProblem, path_length: int, progress: Progress = silent, until: float = np.inf
@@ -177,7 +181,7 @@ class HiddenSieve:
             if small.loss(best) <= _FAR_OFF * point.fit.loss:
                 break
             size = int(np.sqrt(size * point.size))
-        fit = fitted(self.optimiser, small, best, kept, self.rows, until)
+        fit = fitted(self.optimiser, small, best, kept, self.rows, until, self.shrinkage)
         whole, flags = np.zeros_like(point.fit.coef), np.zeros_like(point.free)
         whole[:, used], flags[:, used] = fit.coef, kept
         return HiddenPoint(flags, HiddenFit(whole, fit.loss, fit.trace, fit.settled))

@@ -55,7 +55,9 @@ class HiddenStructure:
 
     def held(self, states: FloatArray) -> FloatArray:
         """Return states (n, W) within the limits."""
-        return np.clip(states, self.limits[0][:, None], self.limits[1][:, None])
+        low, high = self.limits
+        held: FloatArray = np.minimum(np.maximum(states, low[:, None]), high[:, None])  # half the time of `clip`
+        return held
 
     def simulate(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray) -> FloatArray:
         """Return the outputs after each step, shape (W, T, outputs).

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from koopsieve import KoopsieveError
 from koopsieve.data import Embedding
 from koopsieve.forms.hidden.fit import FreeCoefficients, QuasiNewton, fitted
-from koopsieve.forms.hidden.growth import Growth
-from koopsieve.forms.hidden.problem import boxed, in_state_units, problem_of, rescaled, with_linear
+from koopsieve.forms.hidden.growth import Growth, HiddenStart
+from koopsieve.forms.hidden.problem import HiddenProblem, boxed, in_state_units, problem_of, rescaled, with_linear
 from koopsieve.forms.hidden.sieve import HiddenPoint, HiddenSieve, seen
 from koopsieve.forms.hidden.start import Subspace
 from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
@@ -190,3 +191,28 @@ def test_shrinkage_is_of_products_and_does_not_depend_on_the_units_of_the_states
         assert not moving.shrunk.reshape(coef.shape)[:, one.structure.terms.degrees < 2].any()
         assert losses[-1] > replace(moving, shrinkage=0.0).loss(theta.ravel())
     assert losses[1] == pytest.approx(losses[0], rel=1e-9)
+
+
+def test_more_shrinkage_leaves_smaller_products(grown, space):
+    problem, fit = grown
+    products = problem.structure.terms.degrees > 1
+    sizes = [
+        np.sum(HiddenSieve(shrinkage=shrinkage).longer(HiddenStart(space, problem, fit)).fit.coef[:, products] ** 2)
+        for shrinkage in (1.0, 1e3)
+    ]
+    assert sizes[1] < 0.9 * sizes[0]
+    with pytest.raises(KoopsieveError, match="shrinkage must be a finite number, 0 or more"):
+        HiddenSieve(shrinkage=-1.0)
+
+
+def test_polishing_ends_where_it_gains_nothing(grown, monkeypatch):
+    problem, fit = grown
+    free, calls, counts = np.ones(fit.coef.shape, dtype=bool), [], []
+    settled = fitted(replace(Growth().higher, iterations=20, tolerance=0.0), problem, fit.coef, free, 10).coef
+    slope = HiddenProblem.gradient
+    monkeypatch.setattr(HiddenProblem, "gradient", lambda *of: calls.append(1) or slope(*of))
+    for polish in (QuasiNewton(100), QuasiNewton(100, tolerance=-1.0)):
+        calls.clear()
+        fitted(LevenbergMarquardt(1, polish=polish), problem, settled, free, 10)
+        counts.append(len(calls))
+    assert counts[0] < 0.5 * counts[1]

@@ -140,8 +140,9 @@ def test_a_filter_finds_hidden_states_from_outputs(result):
 
 def test_units_do_not_matter(result):
     other = sifted(wiener(1000, units=(1e-3, 1e4)), test=wiener(600, seed=1, units=(1e-3, 1e4)))
-    np.testing.assert_allclose(other.path.sizes, result.path.sizes, atol=1)  # near ties are decided by rounding
-    np.testing.assert_allclose(np.log(other.errors.mean), np.log(result.errors.mean), atol=0.3)
+    # The answer is the same; which larger sizes lie on the path is decided by rounding.
+    assert other.model.term_names == result.model.term_names
+    np.testing.assert_allclose(other.errors.mean, result.errors.mean, rtol=0.05)
 
 
 def test_signals_may_have_the_names_of_states():
