@@ -132,7 +132,8 @@ class SievePath(Shown):
         fewer = [point for point in self.points if point.size <= SMALL_SHARE * self.candidates]
         if not fewer:
             return "That is more than a quarter of the candidates; there was no smaller set on the path."
-        change = fewer[-1].errors.logs - choice.errors.logs
+        known = np.isfinite(fewer[-1].errors.blocks).all(axis=0)  # clearly worse ones are judged on some parts
+        change = (fewer[-1].errors.logs - choice.errors.logs)[:, known if known.any() else slice(None)]
         ratios = np.exp(change.mean(axis=1))
         worst = int(np.argmax(ratios))
         times = f"{ratios[worst]:.2f}" if ratios[worst] < MUCH_LARGER else f"more than {MUCH_LARGER}"

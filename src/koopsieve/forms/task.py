@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +17,7 @@ from koopsieve.evaluate import stays_in_range
 from koopsieve.evaluate.judgement import MAX_STEPS, MAX_STRETCHES
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.forms.model import Model
+from koopsieve.forms.path import PathPoint
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.simulation.windows import Episode
 
@@ -55,6 +56,9 @@ class Task:
     to_beat : float
         Error of the median free run of the best model in other forms; inf where the form was asked for. A form whose
         short fits do not beat it may stop early.
+    beaten : function
+        Tells whether points, judged on the validation windows, are all clearly worse than one of another search: then
+        a search may end with these.
     """
 
     learn: Trajectories | Stream
@@ -70,6 +74,7 @@ class Task:
     budget: float = DEFAULT_BUDGET
     until: float = np.inf
     to_beat: float = np.inf
+    beaten: Callable[[Sequence[PathPoint]], bool] = lambda points: False
 
     def stays_in_range(self, model: Model) -> bool:
         """Tell whether a model stays bounded with inputs beyond those of the data: see `stays_in_range`."""

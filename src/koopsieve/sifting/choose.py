@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from koopsieve._types import FloatArray
+from koopsieve._types import BoolArray, FloatArray
 from koopsieve.evaluate.horizon_errors import WindowErrors, clipped_errors
 from koopsieve.forms.path import PathPoint
 
@@ -27,6 +27,7 @@ MAX_TOLERANCE = 0.5  # of the score that uncertainty may cost for the sake of a 
 PRICE_OF_RANGE = math.log(1.5)  # of the score that staying in range may cost
 UNBOUNDED = math.log(100.0)  # what it costs to leave the range with the inputs of the data: taken if all do
 UNRELATED = 2.0  # error, relative to the variance, of a prediction that is right but for its timing
+CLEARLY, CLEAR_ERRORS = math.log(3.0), 3.0  # of the score, and standard errors: beyond both a candidate is worse
 MAX_ERROR = 10.0  # beyond it a candidate is useless, however large the error
 FAR_BETTER = 2.0  # times less squared error one step ahead: what tells an unstable plant from a bad model
 WEIGHT_OF_ONE_STEP = 0.25  # one step ahead tells little of what a model is used for
@@ -132,6 +133,15 @@ def scores(evidence: Evidence) -> FloatArray:
     return score + np.where(evidence.in_range, 0.0, PRICE_OF_RANGE) + np.where(evidence.bounded, 0.0, UNBOUNDED)
 
 
+def clearly_worse(evidence: Evidence) -> BoolArray:
+    """Tell which candidates are worse than the best threefold, and by three standard errors of the difference."""
+    score = scores(evidence)
+    best = _first_least(score)
+    doubt = evidence.shares @ _differences(evidence, best)[1]
+    worse: BoolArray = score - score[best] > np.maximum(CLEARLY, CLEAR_ERRORS * doubt)
+    return worse
+
+
 def seems_unstable(next_step: Sequence[float], taken: WindowErrors) -> bool:
     """Tell whether linear models with a pole outside the unit circle betray an unstable plant, logged under feedback.
 
@@ -152,23 +162,29 @@ def informative(errors: FloatArray) -> FloatArray:
 
 
 def _excess(evidence: Evidence, score: FloatArray) -> FloatArray:
-    """Return by how much each score is above the least, less what it may be (D56).
+    """Return by how much each score is above the least, less what it may be (D56)."""
+    best = _first_least(score)
+    loss, doubt = _differences(evidence, best)
+    excess: FloatArray = score - score[best] - _tolerance(evidence.shares @ doubt)
+    if evidence.each_horizon:
+        excess = np.maximum(excess, (loss - _tolerance(doubt))[:-1].max(axis=0))
+    return excess
+
+
+def _differences(evidence: Evidence, best: int) -> tuple[FloatArray, FloatArray]:
+    """Return how much worse than the best each candidate is in every test, and the standard errors of that.
 
     The standard error counts no more than that of the best candidate alone: one that fails in one block does not gain
     from the spread which that gives its differences.
     """
-    best = _first_least(score)
-    loss, doubt = np.zeros((2, len(evidence.shares), len(score)))
+    loss, doubt = np.zeros((2, len(evidence.shares), len(evidence.errors)))
     for t, errors in enumerate(evidence.tests):
         mean = errors.mean(axis=1, keepdims=True)
         relative = errors / mean  # a change of it is one of the logarithm of the mean
         alone = _standard_error(relative[best])
         loss[t] = np.log(mean / mean[best])[:, 0]
         doubt[t] = [min(_standard_error(row - relative[best]), alone) for row in relative]
-    excess: FloatArray = score - score[best] - _tolerance(evidence.shares @ doubt)
-    if evidence.each_horizon:
-        excess = np.maximum(excess, (loss - _tolerance(doubt))[:-1].max(axis=0))
-    return excess
+    return loss, doubt
 
 
 def _tolerance(standard_error: FloatArray) -> FloatArray:

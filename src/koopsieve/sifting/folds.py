@@ -8,16 +8,17 @@ one variance, so a quiet fold counts little.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray
+from koopsieve.data import Trajectories
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
 from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
-from koopsieve.sifting.choose import FAR_BETTER, UNRELATED, Evidence, scores
+from koopsieve.sifting.choose import FAR_BETTER, UNRELATED, Evidence, clearly_worse, scores
 from koopsieve.sifting.parts import Parts
 
 HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which there is no second look
@@ -25,30 +26,51 @@ NEAR_AT_SHORT = math.log(3.0)  # above the best at the shorter horizons, where t
 ALWAYS_JUDGED = 2  # points of a path that is so short are all fitted again, unless another search is far better
 
 
-def judged_again(found: Candidates, parts: Parts, least: float = np.inf) -> Candidates:
+def judged_again(found: Candidates, parts: Parts, least: float = np.inf, rival: PathPoint | None = None) -> Candidates:
     """Return the path with its points simulated over many steps, and judged on all folds where there are some.
 
     Points that are hopeless on the validation data, beside the best of the path or beside the score `least` of another
-    search, are neither simulated nor fitted again; they are kept with infinite errors on the folds.
+    search, are neither simulated nor fitted again. The others are fitted fold by fold, and stop where they are clearly
+    worse than the best of the path on the folds so far, or than `rival`, the choice of another search. Points that
+    stopped are kept with infinite errors on the folds.
     """
     found = replace(found, points=_simulated(found, parts, least))
     if not parts.folds or not parts.validated:
         return found
     score = _scores(found)
     most = max(score.min(), min(score.min(), least) + HOPELESS) if _compared(found, least) else np.inf
-    promising = np.flatnonzero((score <= most) | _far_better_at_short_horizons(found)).tolist()
-    models = [found.refitted(promising, fold.learn) for fold in parts.folds]
-    judged = {i: _judged(found.points[i], [of_fold[k] for of_fold in models], parts) for k, i in enumerate(promising)}
-    like = judged[promising[0]]
-    points = tuple(judged[i] if i in judged else _hopeless(point, like) for i, point in enumerate(found.points))
-    return replace(found, points=points)
+    short = _far_better_at_short_horizons(found)
+    promising = np.flatnonzero((score <= most) | short).tolist()
+    judged = {i: _on_part(found.points[i], found.points[i].model, parts.windows, parts) for i in promising}
+    known, race = {**dict(enumerate(found.points)), **judged}, _compared(found, least) or rival is not None
+    for fold in parts.folds:
+        judged = _still_promising(judged, rival, short) if race else judged
+        models = zip(judged, found.refitted(list(judged), fold.learn), strict=True)
+        judged = {i: _joined(judged[i], _on_part(judged[i], model, fold.windows, parts)) for i, model in models}
+        known |= judged
+    like = next(iter(judged.values()))
+    return replace(found, points=tuple(_stopped(known[i], like) for i in range(len(found.points))))
 
 
-def best_score(searches: Sequence[tuple[Candidates, Parts]]) -> float:
-    """Return the least score on the validation data of all searches, the best model of each being simulated."""
+def _still_promising(
+    judged: Mapping[int, PathPoint], rival: PathPoint | None, short: BoolArray
+) -> dict[int, PathPoint]:
+    """Return the points to fit to a further fold: the best, what is not clearly worse, and what `short` says."""
+    points = list(judged.values())
+    best = int(np.argmin(scores(Evidence.of(points))))
+    if rival is not None:
+        errors, count = rival.errors, points[0].errors.blocks.shape[1]
+        first = replace(errors, blocks=errors.blocks[:, :count])  # of the parts that these points were judged on so far
+        points.append(replace(rival, errors=first, runs=rival.runs[: len(points[0].runs)]))
+    worse = clearly_worse(Evidence.of(points))
+    return {i: point for k, (i, point) in enumerate(judged.items()) if k == best or short[i] or not worse[k]}
+
+
+def best_scores(searches: Sequence[tuple[Candidates, Parts]]) -> list[float]:
+    """Return the least score on the validation data of every search, its best model being simulated."""
     best = [replace(found, points=(found.points[int(np.argmin(_scores(found)))],)) for found, _ in searches]
     pairs = zip(best, (parts for _, parts in searches), strict=True)
-    return min(float(_scores(replace(one, points=_simulated(one, parts)))[0]) for one, parts in pairs)
+    return [float(_scores(replace(one, points=_simulated(one, parts)))[0]) for one, parts in pairs]
 
 
 def _simulated(found: Candidates, parts: Parts, least: float = np.inf) -> tuple[PathPoint, ...]:
@@ -91,20 +113,33 @@ def bounded(model: Model, task: Task, parts: Parts) -> bool:
 
 
 def fold_errors(models: Sequence[Model], parts: Parts) -> tuple[WindowErrors, FloatArray]:
-    """Return the errors of one candidate: a model per fold, and the one to judge on the validation data."""
-    windows = [*(fold.windows for fold in parts.folds), parts.windows]
-    pairs = list(zip(models, windows, strict=True))
-    errors = [window_errors(model, data, parts.horizons, parts.variance) for model, data in pairs]
-    runs = [simulation_errors(model, data, parts.variance, least=1) for model, data in pairs]
-    return WindowErrors.joined(errors), np.concatenate(runs)
+    """Return the errors of one candidate: the model to judge on the validation data, and one per fold."""
+    windows = [parts.windows, *(fold.windows for fold in parts.folds)]
+    found = [_errors(model, data, parts) for model, data in zip(models, windows, strict=True)]
+    return WindowErrors.joined([errors for errors, _ in found]), np.concatenate([runs for _, runs in found])
 
 
-def _judged(point: PathPoint, models: Sequence[Model], parts: Parts) -> PathPoint:
-    errors, runs = fold_errors([*models, point.model], parts)
+def _errors(model: Model, windows: Trajectories, parts: Parts) -> tuple[WindowErrors, FloatArray]:
+    """Return the errors of a model on one part of the data, relative to the variance of all of them."""
+    errors = window_errors(model, windows, parts.horizons, parts.variance)
+    return errors, simulation_errors(model, windows, parts.variance, least=1)
+
+
+def _on_part(point: PathPoint, model: Model, windows: Trajectories, parts: Parts) -> PathPoint:
+    """Return a point with the errors of one model on one part of the data."""
+    errors, runs = _errors(model, windows, parts)
     return replace(point, errors=errors, runs=runs)
 
 
-def _hopeless(point: PathPoint, like: PathPoint) -> PathPoint:
-    """Return a point with its errors on the validation data, and infinite ones to compare, as many as another has."""
-    errors = replace(point.errors, blocks=np.full_like(like.errors.blocks, np.inf))
-    return replace(point, errors=errors, runs=np.full_like(like.runs, np.inf))
+def _joined(point: PathPoint, more: PathPoint) -> PathPoint:
+    """Return a point with its errors on some parts of the data and on one more."""
+    errors = WindowErrors.joined([point.errors, more.errors])
+    return replace(point, errors=errors, runs=np.concatenate([point.runs, more.runs]))
+
+
+def _stopped(point: PathPoint, like: PathPoint) -> PathPoint:
+    """Return a point with infinite errors on the parts of the data that it was not judged on and another was."""
+    missing = like.errors.blocks.shape[1] - point.errors.blocks.shape[1]
+    blocks = np.pad(point.errors.blocks, ((0, 0), (0, missing)), constant_values=np.inf)
+    runs = np.pad(point.runs, (0, len(like.runs) - len(point.runs)), constant_values=np.inf)
+    return replace(point, errors=replace(point.errors, blocks=blocks), runs=runs)

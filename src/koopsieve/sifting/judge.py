@@ -201,7 +201,7 @@ def same_delays(parts: Parts, executor: Executor | None) -> JudgedModel:
     if not parts.folds:
         return _judged_model(parts, before, final)
     of_folds = [linear_baseline(fold.learn, fold.learn, executor, merge=False)[0] for fold in parts.folds]
-    return JudgedModel(parts, fold_errors([*of_folds, before], parts)[0], before, final)
+    return JudgedModel(parts, fold_errors([before, *of_folds], parts)[0], before, final)
 
 
 def _judged_model(parts: Parts, before: Model, model: Model) -> JudgedModel:

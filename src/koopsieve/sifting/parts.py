@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -101,7 +102,7 @@ class Parts:
     folds: tuple[Fold, ...] = ()
     uncut: Trajectories | None = None
 
-    @property
+    @cached_property
     def variance(self) -> FloatArray:
         """The variance of every output in the learning part, as far as it is in memory, and on the windows."""
         n, learn = len(self.windows.output_names), self.learn.states if isinstance(self.learn, Trajectories) else ()

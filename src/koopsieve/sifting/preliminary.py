@@ -180,7 +180,7 @@ class PreliminarySearch:
         begun, parts = time.perf_counter(), self._embedded(embedding)
         model, _ = linear_baseline(parts.learn, parts.validation, None, merge=False)
         of_folds = (linear_baseline(fold.learn, fold.learn, None, merge=False)[0] for fold in parts.folds)
-        errors, runs = fold_errors([*of_folds, model], parts)
+        errors, runs = fold_errors([model, *of_folds], parts)
         task = Task(parts.learn, parts.validation, parts.windows, model.dictionary, parts.horizons)
         bounded, size = task.stays_bounded(model), int(acting(model.dictionary).sum())
         unstable = model.spectral_radius > CLEARLY_UNSTABLE

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -19,9 +19,17 @@ from koopsieve.dictionary import Block
 from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution.progress import part
 from koopsieve.forms import FORMS, Candidates, Form, Model, Outcome, PlainLinearForm, Task
-from koopsieve.forms.path import SievePath
-from koopsieve.sifting.choose import Evidence, choose, chosen_point, horizon_weights, scores, seems_unstable
-from koopsieve.sifting.folds import best_score, bounded, judged_again
+from koopsieve.forms.path import PathPoint, SievePath
+from koopsieve.sifting.choose import (
+    Evidence,
+    choose,
+    chosen_point,
+    clearly_worse,
+    horizon_weights,
+    scores,
+    seems_unstable,
+)
+from koopsieve.sifting.folds import best_scores, bounded, judged_again
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import SearchJob, SearchPlan
@@ -168,14 +176,11 @@ def search_all(
             parts, task = made
             until = deadline if found else np.inf  # the first search is always made, whole
             error = min((float(np.median(point.runs)) for point in rivals), default=np.inf)
+            beaten = partial(_beaten, rivals=() if any(one.unstable for one in found) else rivals)
             with part(settings.shown, share * (1 - SHARE_OF_JUDGING)):
-                found.append(_Search.of(form, job, parts, replace(task, until=until, to_beat=error)))
+                found.append(_Search.of(form, job, parts, replace(task, until=until, to_beat=error, beaten=beaten)))
     _check_nothing_chosen_blindly(divided, found, [form for job in plan.jobs for form in job.forms])
-    least, results = _least(found), []
-    for one in found:
-        with part(settings.shown, share * SHARE_OF_JUDGING):
-            results.append(_judged(one, least if time.perf_counter() < deadline else -np.inf, settings))
-        settings.tell(results[-1].summary)
+    results = _judged_in_turn(found, settings, share * SHARE_OF_JUDGING, deadline)
     return SearchResults(tuple(results), tuple(left_out))
 
 
@@ -201,11 +206,29 @@ class _Search:
         return plain and any(point.model.spectral_radius > CLEARLY_UNSTABLE for point in self.found.points)
 
 
-def _least(found: Sequence[_Search]) -> float:
-    """Return the score that tells which points are hopeless; none where long runs may be no fair test."""
-    if len(found) < 2 or any(one.unstable for one in found):
-        return np.inf
-    return best_score([(one.found, one.parts) for one in found])
+def _beaten(points: Sequence[PathPoint], rivals: Sequence[PathPoint]) -> bool:
+    """Tell whether points are all clearly worse than the best of the searches before, on the validation data."""
+    return bool(rivals) and bool(clearly_worse(Evidence.of([*points, *rivals]))[: len(points)].all())
+
+
+def _judged_in_turn(
+    found: Sequence[_Search], settings: SiftSettings, share: float, deadline: float
+) -> list[SearchResult]:
+    """Judge every search on the folds, that with the best score on the validation data first: the rival of the others.
+
+    There is no rival where long runs may be no fair test.
+    """
+    best = best_scores([(one.found, one.parts) for one in found])
+    fair = len(found) > 1 and not any(one.unstable for one in found)
+    least, rival = min(best) if fair else np.inf, None
+    results: dict[int, SearchResult] = {}
+    for i in np.argsort(best, kind="stable").tolist():
+        with part(settings.shown, share):
+            early = time.perf_counter() < deadline
+            results[i] = _judged(found[i], least if early else -np.inf, rival, settings)
+        rival = results[i].path.choice if rival is None and fair else rival
+        settings.tell(results[i].summary)
+    return [results[i] for i in range(len(found))]
 
 
 def _task(job: SearchJob, plan: SearchPlan, divided: Parts, settings: SiftSettings) -> tuple[Parts, Task]:
@@ -226,9 +249,9 @@ def _task(job: SearchJob, plan: SearchPlan, divided: Parts, settings: SiftSettin
     return parts, task
 
 
-def _judged(searched: _Search, least: float, settings: SiftSettings) -> SearchResult:
+def _judged(searched: _Search, least: float, rival: PathPoint | None, settings: SiftSettings) -> SearchResult:
     begun, parts, job = time.perf_counter(), searched.parts, searched.job
-    found, chosen = _chosen(judged_again(searched.found, parts, least), parts, settings.max_terms)
+    found, chosen = _chosen(judged_again(searched.found, parts, least, rival), parts, settings.max_terms)
     found = _refined(found, chosen, parts)
     choice, seconds = found.points[chosen], searched.seconds + time.perf_counter() - begun
     summary = SearchSummary(

@@ -96,6 +96,7 @@ def test_more_than_a_quarter_is_explained(path):
     small = next(i for i, point in enumerate(path.points) if point.size > 22 / 4) - 1
     more = replace(path, chosen=len(path.points) - 1)
     change = np.log(path.points[small].errors.blocks) - np.log(path.points[-1].errors.blocks)
+    change = change[:, np.isfinite(change).all(axis=0)]  # it stopped where it was clearly worse
     worst = change.mean(axis=1).argmax()
     assert f"With {path.points[small].size} the error" in more.why_large
     assert (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, stdtrit
 
-from koopsieve.sifting.choose import Evidence, choose, horizon_weights, scores
+from koopsieve.sifting.choose import Evidence, choose, clearly_worse, horizon_weights, scores
 
 
 def chosen(errors, runs=None, in_range=None, complexity=None, bounded=None, weights=()):
@@ -38,6 +38,13 @@ def test_it_takes_the_smallest_within_one_standard_error_of_the_best():
     assert chosen(blocks_of(levels, 0.1)) == 1
     assert chosen(blocks_of([[3.0, 3.0], [0.1, 0.1], [0.0, 0.0]], 0.02)) == 2
     assert chosen(blocks_of([[3.0, 3.0], [0.1, 0.1], [0.0, 0.0]])[:, :, :1]) == 2  # one block: no standard error
+
+
+@pytest.mark.parametrize(("spread", "worse"), [(0.02, [True, False, False]), (0.9, [False] * 3)])
+def test_clearly_worse_is_threefold_and_beyond_the_standard_error(spread, worse):
+    blocks, yes = blocks_of([[1.4, 1.4], [0.9, 0.9], [0.0, 0.0]], spread), [True] * 3
+    evidence = Evidence(blocks, blocks.mean(axis=1), [1, 2, 3], yes, yes)
+    assert clearly_worse(evidence).tolist() == worse
 
 
 def test_horizons_and_free_runs_count_together():

@@ -1,6 +1,7 @@
 """Few data: folds, the plain linear model as a candidate, and the check of the final model."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from koopsieve import Constant, Embedding, Monomials, States, Trajectories, embe
 from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range
 from koopsieve.forms import LinearModel, PlainLinearForm, Task
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
+from koopsieve.sifting.choose import chosen_point
 from koopsieve.sifting.folds import judged_again
 from koopsieve.sifting.judge import LinearComparison
 from koopsieve.sifting.parts import Parts
@@ -128,6 +130,29 @@ def test_points_that_another_search_beats_by_far_are_not_cross_validated(least):
     finite = [np.isfinite(point.errors.blocks).all() for point in points]
     assert sum(finite) == (len(points) if least > 0 else 1)
     assert all(np.isfinite(point.errors.error).all() for point in points)  # what the report shows
+    assert len({point.errors.blocks.shape for point in points}) == 1
+
+
+def test_points_that_are_clearly_worse_stop_before_the_last_fold(monkeypatch):
+    best = searched(linear_plant(noise=0.02), dictionary=States() + Constant() + Monomials(2))
+    assert len(best.parts.folds) > 1
+    fitted, refitted = [], type(best.found).refitted
+
+    def counted(self, chosen, data):
+        fitted.append(list(chosen))
+        return refitted(self, chosen, data)
+
+    monkeypatch.setattr(type(best.found), "refitted", counted)
+    fresh = replace(best.found, points=tuple(best.found.form.candidates(best.found.task).points))
+    points = judged_again(fresh, best.parts).points
+    alone = fitted.copy()
+    assert all(set(later) <= set(former) for former, later in pairwise(alone))
+    kept = points[chosen_point(points)]
+    assert np.isfinite(kept.errors.blocks).all()
+    rival = replace(kept, errors=replace(kept.errors, blocks=1e-4 * kept.errors.blocks), runs=1e-4 * kept.runs)
+    fitted.clear()
+    points = judged_again(fresh, best.parts, rival=rival).points
+    assert [len(one) for one in fitted] == [1] * len(best.parts.folds)  # the best of the path is always judged
     assert len({point.errors.blocks.shape for point in points}) == 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -58,8 +59,13 @@ class ReprojectedForm(Form):
         """Sift by simulation, and judge every set on validation windows and free runs."""
         sieve = self._sieve(task)
         learned = Learning.of(task, (task.learn,), sieve)
-        found = _largest_last(sieve.path(learned.problem, task.path_length, task.progress))
-        points = tuple(_path_point(one, learned, task) for one in task.progress(found, "Judging", len(found)))
+        judged = cache(lambda one: _path_point(one, learned, task))
+
+        def hopeless(sets: Sequence[FittedSet]) -> bool:
+            return task.beaten([judged(one) for one in sets])
+
+        found = _largest_last(sieve.path(learned.problem, task.path_length, task.progress, hopeless))
+        points = tuple(judged(one) for one in task.progress(found, "Judging", len(found)))
         return ReprojectedCandidates(self, task, task.dictionary, points, found, learned, sieve)
 
     def rough_candidates(self, task: Task) -> tuple[PathPoint, ...]:

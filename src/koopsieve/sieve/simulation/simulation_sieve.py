@@ -7,7 +7,7 @@ the best set of terms of every size with its multi-step fit. Which one to take i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -84,11 +84,16 @@ class SimulationSieve:
         return SimulationProblem(structure, windows, one_step, weight)
 
     def path(
-        self, problem: SimulationProblem, path_length: int = 20, progress: Progress = silent
+        self,
+        problem: SimulationProblem,
+        path_length: int = 20,
+        progress: Progress = silent,
+        hopeless: Callable[[Sequence[FittedSet]], bool] = lambda sets: False,
     ) -> tuple[FittedSet, ...]:
         """Return the best sets found of about `path_length` sizes up to `largest`, and of some beyond.
 
-        The smallest is first; each larger one has a smaller loss.
+        The smallest is first; each larger one has a smaller loss. Sizes are not filled up where what spike and slab
+        proposed is hopeless.
         """
         columns = candidate_columns(problem.one_step, self.columns)
         sizes = sizes_up_to(min(self.largest, int(columns.sum())), path_length)
@@ -98,7 +103,8 @@ class SimulationSieve:
             starts = self.search.starts(some, columns, self.columns)
             start = starts[first_least([problem.loss(one.free, one.theta) for one in starts])]
             front = self.search.sweep(problem, columns, start, progress)
-            front = self.search.filled(problem, columns, front, sizes, progress)
+            if not hopeless(front.undominated()):
+                front = self.search.filled(problem, columns, front, sizes, progress)
         return front.undominated()
 
     def rough_path(self, problem: SimulationProblem) -> tuple[FittedSet, ...]:
