@@ -16,7 +16,7 @@ from koopsieve.dictionary import SquaredExponential, States
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.evaluate.rollout import horizon_predictions
 from koopsieve.forms import LinearModel
-from koopsieve.forms.linear.powers import predictions_by_powers
+from koopsieve.forms.lifted_state import predictions_by_powers
 
 HORIZONS = (1, 10, 50)
 

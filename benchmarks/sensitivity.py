@@ -16,7 +16,7 @@ import typer
 
 from koopsieve._written import write_json
 from koopsieve.execution import Progress
-from koopsieve.execution.progress import bar
+from koopsieve.execution.executors import bar
 from koopsieve.identify import SpikeSlabPrior
 from koopsieve.reproduction.monte_carlo import RunTask, run_tasks
 from koopsieve.reproduction.study_runs import run_circuit, run_once

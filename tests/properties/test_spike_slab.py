@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Start
-from koopsieve.identify.linalg.standardise import standardise
 from koopsieve.identify.prior import ProblemPrior, Slab
 from koopsieve.identify.spike_slab import rules as rules_module
 from koopsieve.identify.spike_slab.bound import Included, paired_elbo
 from koopsieve.identify.spike_slab.rules import Rules, begin
 from koopsieve.identify.spike_slab.spike_slab import EQUAL_WITHIN
+from koopsieve.identify.standardise import standardise
 from tests.problems import lorenz_lifted, sparse_problem, statistics_of
 
 relaxed = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

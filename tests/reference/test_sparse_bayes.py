@@ -7,7 +7,7 @@ from sklearn.linear_model import ARDRegression
 
 from koopsieve import KoopsieveError
 from koopsieve.identify import SparseBayes
-from koopsieve.identify.linalg.standardise import standardise
+from koopsieve.identify.standardise import standardise
 from tests.problems import lorenz_lifted, sparse_problem, statistics_of
 
 

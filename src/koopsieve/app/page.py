@@ -12,9 +12,8 @@ from nicegui import events, run, ui
 
 from koopsieve._types import KoopsieveError
 from koopsieve.app.choice import JUDGE, LEARN, NUMBERS, READING, SIGNALS, UNUSED, Choice, preview_chart, proposed_name
-from koopsieve.app.runs import Run, Runs, table_rows
+from koopsieve.app.runs import Run, Runs, RunState, table_rows
 from koopsieve.app.server import EXPORTS, FILES
-from koopsieve.app.worker import RunState
 from koopsieve.cli.reading import read
 from koopsieve.cli.settings import to_command, to_python
 from koopsieve.data import Trajectories

@@ -25,7 +25,7 @@ from koopsieve.cli.options import Overwrite
 from koopsieve.cli.predict import predict, simulate
 from koopsieve.cli.saved import compare, export, inspect
 from koopsieve.cli.sift import sift
-from koopsieve.execution.progress import bar
+from koopsieve.execution.executors import bar
 
 _ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|outliers|episode|time|dt)=["']?(\w(?:[\w.+-]*\w)?)?["']?(?:…)?""")
 _TEXT_ARGUMENT = re.compile(r"""\b(missing|date_format)=("[^"]*"|'[^']*')?""")  # values that a shell needs quoted

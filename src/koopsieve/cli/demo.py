@@ -19,7 +19,7 @@ from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Constant, Inputs, Monomials, States
 from koopsieve.dictionary.recipes import STATES_AND_INPUTS
 from koopsieve.execution import Progress, silent
-from koopsieve.execution.progress import bar
+from koopsieve.execution.executors import bar
 from koopsieve.io.run import RUN_FILES, write_run
 from koopsieve.plots import plot_error_against_horizon, plot_simulation, save_figure
 from koopsieve.plots.figure import MODELS, as_text, new_figure

@@ -12,7 +12,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.forms import Linearisation, Model
-from koopsieve.forms.linear.powers import output_powers, prediction_matrices
+from koopsieve.forms.lifted_state import output_powers, prediction_matrices
 
 
 @dataclass(frozen=True, eq=False)

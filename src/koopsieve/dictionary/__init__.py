@@ -2,14 +2,13 @@
 
 from koopsieve.dictionary.custom import Function, Transformer
 from koopsieve.dictionary.dictionary import Dictionary
-from koopsieve.dictionary.hard_nonlinearities import HardNonlinearities
 from koopsieve.dictionary.kernels import PeriodicSquaredExponential, SquaredExponential
 from koopsieve.dictionary.monomials import Monomials
 from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.recipes import Block
 from koopsieve.dictionary.states import Constant, Inputs, States
 from koopsieve.dictionary.term_map import TermMap
-from koopsieve.dictionary.text_terms import Terms
+from koopsieve.dictionary.text_terms import HardNonlinearities, Terms
 from koopsieve.dictionary.waves import Fourier, RandomFourier
 
 __all__ = [

@@ -17,10 +17,9 @@ from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices, real_array
 from koopsieve.data.signals import Signals
 from koopsieve.dictionary.observables import Observables, Program, evaluate_families, joined, offsets, selected
-from koopsieve.dictionary.products import Pairs
 from koopsieve.dictionary.recipes import Block, Samples
 from koopsieve.dictionary.registry import array_names, from_parts, to_parts
-from koopsieve.dictionary.states import Coordinates, Inputs, Ones
+from koopsieve.dictionary.states import Coordinates, Inputs, Ones, Pairs
 
 KIND = "koopsieve dictionary"
 VERSION = 2

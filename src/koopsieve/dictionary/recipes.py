@@ -122,7 +122,7 @@ class Block(ABC):
         return NotImplemented
 
     def __mul__(self, other: Block) -> Block:
-        from koopsieve.dictionary.products import Times
+        from koopsieve.dictionary.states import Times
 
         _refuse_class(other)
         if not isinstance(other, Block):

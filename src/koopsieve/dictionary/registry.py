@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary import custom, kernels, monomials, products, states, text_terms, waves
+from koopsieve.dictionary import custom, kernels, monomials, states, text_terms, waves
 from koopsieve.dictionary.observables import Observables
 
 Texts = tuple[str, ...]
@@ -27,7 +27,7 @@ FAMILIES: dict[str, type[Observables]] = {
         states.Ones,
         monomials.Products,
         monomials.ScaledProducts,
-        products.Pairs,
+        states.Pairs,
         kernels.Kernels,
         kernels.PeriodicKernels,
         waves.Waves,

@@ -1,15 +1,15 @@
-"""The plainest functions: the states and the inputs themselves, and a constant."""
+"""The plainest functions: states, inputs and a constant; and products of two blocks, as in `Inputs() * States()`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.dictionary.observables import Observables, Program, indices_below, program
+from koopsieve.dictionary.observables import Observables, Program, indices_below, multiplied, program
 from koopsieve.dictionary.recipes import Block, Fitted, Samples
 
 MAX_DEGREE = 100
@@ -138,3 +138,122 @@ class Constant(Block):
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
         """Nothing depends on the data."""
         return Fitted(observables=Ones(("1",)))
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs(Observables):
+    """left[first[i]] · right[second[i]], one per column.
+
+    Parameters
+    ----------
+    left, right : Observables
+    widths : array of int, shape (2,)
+        How many coordinates of the point each family takes: functions of the state take fewer than input terms.
+    first, second : array of int, shape (size,)
+        Which function of each family a column multiplies.
+    """
+
+    left: Observables
+    right: Observables
+    widths: IndexArray
+    first: IndexArray
+    second: IndexArray
+
+    @classmethod
+    def of(cls, left: Observables, right: Observables, widths: tuple[int, int]) -> Pairs:
+        """Return all products of two families."""
+        names = tuple(f"{a} {b}" for a in left.names for b in right.names)
+        first, second = np.divmod(np.arange(left.size * right.size), max(right.size, 1))
+        return cls(names, left, right, np.array(widths, dtype=np.intp), first, second)
+
+    def evaluate(self, points: FloatArray, out: FloatArray) -> None:
+        """Evaluate each family once and multiply."""
+        np.multiply(*self._factors(points), out=out)
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Apply the product rule."""
+        a, b = self._factors(points)
+        product = np.zeros((len(points), self.size, points.shape[1]))
+        left, right = self.widths
+        product[:, :, :left] += self.left.gradient(points[:, :left])[:, self.first] * b[:, :, None]
+        product[:, :, :right] += a[:, :, None] * self.right.gradient(points[:, :right])[:, self.second]
+        return product
+
+    def _factors(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        left, right = self.widths
+        return self.left(points[:, :left])[:, self.first], self.right(points[:, :right])[:, self.second]
+
+    def program(self, width: int) -> Program | None:
+        """Return terms with the factors of both functions."""
+        left, right = self.left.program(width), self.right.program(width)
+        return None if left is None or right is None else multiplied(left, right, self.first, self.second)
+
+    def expression(self, column: int, point: Sequence[Any]) -> Any:
+        """Return the product of the factors' expressions."""
+        left, right = int(self.first[column]), int(self.second[column])
+        return self.left.expression(left, point) * self.right.expression(right, point)
+
+    def fits(self, width: int) -> bool:
+        """Tell whether there are two factors per name."""
+        factors = ((self.first, self.left.size), (self.second, self.right.size))
+        inside = all(indices_below(index, (self.size,), count) for index, count in factors)
+        return inside and indices_below(self.widths, (2,), width + 1)
+
+    def code(self) -> Iterator[Observables]:
+        """Yield those of both factors."""
+        yield from self.left.code()
+        yield from self.right.code()
+
+    def select(self, columns: IndexArray) -> Self:
+        """Keep some of the products, and only the factors they use."""
+        used_left, first = np.unique(self.first[columns], return_inverse=True)
+        used_right, second = np.unique(self.second[columns], return_inverse=True)
+        return replace(
+            self,
+            names=self.picked_names(columns),
+            left=self.left.select(used_left),
+            right=self.right.select(used_right),
+            first=first,
+            second=second,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Times(Block):
+    """All products of two blocks, as `*` writes them.
+
+    Examples
+    --------
+    >>> from koopsieve.data import Trajectories
+    >>> from koopsieve.dictionary import Inputs, States
+    >>> data = Trajectories.from_arrays([[1.0, 2.0], [3.0, 4.0], [5.0, 5.0]], [[1.0], [2.0]])
+    >>> (States() + Inputs() * States()).fit(data).input_term_names
+    ('u1 x1', 'u1 x2')
+    """
+
+    left: Block
+    right: Block
+
+    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+        """Fit both factors and multiply; a product with an input term is an input term."""
+        left, left_sees_input = _only_family(self.left.fit_block(samples, rng))
+        right, right_sees_input = _only_family(self.right.fit_block(samples, rng))
+        states, both = len(samples.signals.state_names), len(samples.signals.state_names + samples.signals.acting)
+        family = Pairs.of(left, right, (both if left_sees_input else states, both if right_sees_input else states))
+        return Fitted(input_terms=family) if left_sees_input or right_sees_input else Fitted(observables=family)
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} * {self.right!r}"
+
+
+def _only_family(fitted: Fitted) -> tuple[Observables, bool]:
+    """Return the one family of a fitted block, and whether it sees the input."""
+    if fitted.observables is not None and fitted.input_terms is not None:
+        raise KoopsieveError(
+            "A factor of a product must be functions of the state, or functions that all see the input. "
+            'Use of="states" for one factor, and Inputs() for the other.'
+        )
+    family = fitted.observables if fitted.input_terms is None else fitted.input_terms
+    if family is None:
+        raise KoopsieveError("A factor of a product has no functions at all. Leave the product out.")
+    return family, fitted.input_terms is not None

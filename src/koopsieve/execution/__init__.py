@@ -1,7 +1,6 @@
 """Executors (threads, or a Dask cluster on demand), progress, and a stopwatch."""
 
 from koopsieve.execution.cluster import DaskExecutor
-from koopsieve.execution.executors import Executor, Serial, Threads, one_blas_thread
-from koopsieve.execution.progress import Progress, Stopwatch, silent
+from koopsieve.execution.executors import Executor, Progress, Serial, Stopwatch, Threads, one_blas_thread, silent
 
 __all__ = ["DaskExecutor", "Executor", "Progress", "Serial", "Stopwatch", "Threads", "one_blas_thread", "silent"]

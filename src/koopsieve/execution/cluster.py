@@ -12,8 +12,7 @@ from queue import Empty, Queue
 from typing import Any, TypeVar, cast
 
 from koopsieve._types import KoopsieveError
-from koopsieve.execution.executors import Executor
-from koopsieve.execution.progress import Progress, silent
+from koopsieve.execution.executors import Executor, Progress, silent
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

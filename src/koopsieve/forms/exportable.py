@@ -14,7 +14,7 @@ from koopsieve._types import FloatArray
 if TYPE_CHECKING:
     from koopsieve.control import ControlProblem, Limits, Weights
     from koopsieve.export.casadi import CasadiModel
-    from koopsieve.export.sympy_equations import Equations
+    from koopsieve.export.toolboxes import Equations
     from koopsieve.forms.model import Model
 
 
@@ -33,7 +33,7 @@ class Exportable:
         KoopsieveError
             If the dictionary holds a user's own code; the message says which block.
         """
-        from koopsieve.export.sympy_equations import to_sympy
+        from koopsieve.export.toolboxes import to_sympy
 
         return to_sympy(self._model)
 
@@ -181,7 +181,7 @@ class Exportable:
         KoopsieveError
             If the dictionary holds a user's own code, the name is none of a function, or it cannot be written.
         """
-        from koopsieve.export.matlab import to_m
+        from koopsieve.export.toolboxes import to_m
 
         return to_m(self._model, path)
 
@@ -206,7 +206,7 @@ class Exportable:
         KoopsieveError
             In the other forms, which SciPy has no object for.
         """
-        from koopsieve.export.state_space import to_scipy
+        from koopsieve.export.toolboxes import to_scipy
 
         return to_scipy(self._model)
 
@@ -221,7 +221,7 @@ class Exportable:
         KoopsieveError
             If python-control is not installed.
         """
-        from koopsieve.export.state_space import to_control
+        from koopsieve.export.toolboxes import to_control
 
         return to_control(self._model)
 
@@ -233,6 +233,6 @@ class Exportable:
         KoopsieveError
             If a matrix is not finite, or the file cannot be written.
         """
-        from koopsieve.export.state_space import to_mat
+        from koopsieve.export.toolboxes import to_mat
 
         to_mat(path, self._model)

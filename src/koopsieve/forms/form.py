@@ -21,7 +21,7 @@ from koopsieve.forms.path import PathPoint, SievePath
 from koopsieve.forms.task import Task
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.regression import RegressionStatistics
-from koopsieve.sieve.graph_sieve import Sieve, sifted_by
+from koopsieve.sieve.algorithm_2 import Sieve, sifted_by
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,10 @@
 """Stage four: from statistics to a Koopman matrix and inclusion probabilities (the paper's methods I to IV)."""
 
 from koopsieve.identify.estimate import Estimate, Identifier, Status, interchangeable_groups
-from koopsieve.identify.least_squares import HorizonLeastSquares, LeastSquares
+from koopsieve.identify.least_squares import STLSQ, HorizonLeastSquares, LeastSquares
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.sparse_bayes import SparseBayes
 from koopsieve.identify.spike_slab import MeanField, PublishedSpikeSlab, SpikeSlab, Start, UpdateOrder
-from koopsieve.identify.stlsq import STLSQ
 
 __all__ = [
     "STLSQ",

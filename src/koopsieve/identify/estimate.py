@@ -14,7 +14,7 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, require_kind
-from koopsieve.identify.linalg.standardise import standardise
+from koopsieve.identify.standardise import standardise
 from koopsieve.regression import RegressionStatistics
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError, check_fields
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
-from koopsieve.identify.linalg.batches import posterior
-from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.settle import on_all_cores, put, settle, take
+from koopsieve.identify.stacks import posterior
+from koopsieve.identify.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
 
 

@@ -10,12 +10,35 @@ from functools import cached_property
 import numpy as np
 
 from koopsieve._types import BoolArray, IndexArray
-from koopsieve.plots.dependencies import OUTPUT, Dependencies
 
 MAX_NODES = 60  # with more, those that no output depends on are drawn as one box
 WIDTH, NARROW = 960.0, 340.0  # of a page, and of a phone
 _CHIP_HEIGHT, _GAP, _PAD, _LAYER_GAP = 22.0, 6.0, 8.0, 44.0
 _MAX_CHIPS, _MAX_LETTERS = 24, 24
+OUTPUT, INPUT, OBSERVABLE = "output", "input", "observable"
+
+
+@dataclass(frozen=True, eq=False)
+class Dependencies:
+    """The graph of an explanation.
+
+    Parameters
+    ----------
+    names, kinds : tuple of str
+        Per node; a kind is "output", "input" (any input term) or "observable".
+    components : tuple of arrays of int
+        Nodes that drive each other in circles; most have one.
+    links : array of bool, shape (components, components)
+        Entry (a, b) is true if a node of a drives a node of b.
+    retained : tuple of bool
+        Per component, whether an output depends on it.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    components: tuple[IndexArray, ...]
+    links: BoolArray
+    retained: tuple[bool, ...]
 
 
 @dataclass(frozen=True)

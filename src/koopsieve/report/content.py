@@ -15,7 +15,7 @@ from koopsieve._written import plain
 from koopsieve.forms import Model
 from koopsieve.forms.path import SievePath
 from koopsieve.forms.spectra import Responses, responses, spectrum
-from koopsieve.plots.examples import Example, examples
+from koopsieve.plots.time_plots import Example, examples
 from koopsieve.report.record import packed, record, rounded, spectra
 from koopsieve.sieve import strength
 from koopsieve.sifting.judge import EVERYTHING

@@ -1,19 +1,150 @@
-"""The page itself: words and tables filled in here, pictures drawn by its own script; nothing is fetched."""
+"""Pages, each one file that asks for nothing from outside: words and tables are filled in here, a script draws."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
-from koopsieve._written import plain, write_text
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from koopsieve._display import number, per_cent, probability, steps
+from koopsieve._written import json_number, plain, write_text
 from koopsieve.forms import Model
 from koopsieve.io.run import summarise
-from koopsieve.plots.dependencies import dependencies
+from koopsieve.plots.dependency_plots import dependencies
 from koopsieve.plots.layout import NARROW, WIDTH, lay_out
-from koopsieve.report.content import chains, content
-from koopsieve.report.render import c_code, python_code, rendered
+from koopsieve.report.content import chains, content, script_json
 from koopsieve.sifting.result import Sifted, result_of
+
+
+def rendered(template: str, scripts: Sequence[str], data: Mapping[str, Any], **values: Any) -> str:
+    """Return the page of a template, which reads `values`; its script, parts in one scope, reads `data`."""
+    environment = Environment(
+        loader=FunctionLoader(lambda name: part(f"templates/{name}")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        number=lambda value: number(json_number(value)),
+        per_cent=lambda value: per_cent(json_number(value)),
+        probability=probability,
+        steps=steps,
+        finite=json_number,
+        mean=lambda rows: [sum(map(json_number, column)) / len(column) for column in zip(*rows, strict=True)],
+        worst=lambda values: min(map(json_number, values)),
+        done=what_was_done,
+    )
+    script = joined(scripts)
+    return environment.get_template(template).render(
+        **values,
+        style=Markup(part("templates/style.css")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        data=Markup(script_json(data)),
+    )
+
+
+def what_was_done(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what was done to the data, beyond what is shown anyway, as names and values in words.
+
+    What did not happen is not listed: nothing filled in, nothing dropped.
+    """
+    known = ["samples", "judged_episodes", "channels"]
+    known += ["notes", "rows_read", "episodes_read", "episodes"] if "in_words" in facts else []  # the words hold these
+    listed = {key: value for key, value in facts.items() if key not in known and value not in (0, None, [], ())}
+    return [(key.replace("_", " "), _in_words(value)) for key, value in listed.items()]
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_in_words(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_in_words, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def joined(scripts: Sequence[str]) -> str:
+    """Return the parts of a script in one scope of their own."""
+    body = "\n".join(part(f"script/{name}.js") for name in scripts)
+    return f'"use strict";\n(function () {{\n{body}\n}})();\n'
+
+
+def part(name: str) -> str:
+    """Return a file of this package as text."""
+    return files("koopsieve.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def python_code(model: Model, horizon: int) -> str:
+    """Return a program that loads `model.npz` and predicts; arrays of zeros stand for the user's measurements."""
+    outputs, inputs = ", ".join(model.output_names), ", ".join(model.input_names)
+    embedding, n, width = model.signals.embedding, len(model.output_names), len(model.input_names)
+    lines = [
+        "import numpy as np",
+        "",
+        "from koopsieve import Model",
+        "",
+        'model = Model.load("model.npz")',
+        f"history = np.zeros(({model.history}, {n}))  # the last {_rows(model.history)} of {_comment(outputs)}",
+    ]
+    call = f"model.predict(history, horizon={horizon})"
+    if width:
+        along = model.history - 1 if embedding.input_delays else 0
+        rows = along + horizon + (embedding.ahead if embedding.input_delays else 0)
+        where = f"along the history and for {steps(horizon)} ahead" if along else f"for {steps(horizon)} ahead"
+        lines.append(f"inputs = np.zeros(({rows}, {width}))  # {where}: {_comment(inputs)}")
+        call = f"model.predict(history, inputs, horizon={horizon})"
+    lines.append(f"predicted = {call}  # shape ({horizon}, {n})")
+    return "\n".join(lines) + "\n"
+
+
+def c_code(model: Model, horizon: int) -> str:
+    """Return a C program that uses the files of `model.to_c`; empty if the dictionary holds the user's own code."""
+    if any(any(family.code()) for family in (*model.dictionary.families, *model.dictionary.input_families)):
+        return ""
+    past, acting = ("past", "input") if model.input_names else ("0", "0")
+    declared = [
+        "    double past[MODEL_HISTORY * MODEL_INPUTS] = {0.0}; /* inputs along these rows */",
+        "    double input[MODEL_INPUTS] = {0.0}; /* the input of a step */",
+    ]
+    lines = [
+        "#include <stdio.h>",
+        "#include <string.h>",
+        "",
+        '#include "model.h"',
+        "",
+        "int main(void) {",
+        "    double measured[MODEL_HISTORY * MODEL_OUTPUTS] = {0.0}; /* the last rows, newest last */",
+        *(declared if model.input_names else []),
+        "    double state[MODEL_STATES], carried[MODEL_CARRIED], next[MODEL_CARRIED], output[MODEL_OUTPUTS];",
+        f"    model_state(measured, {past}, state);",
+        "    model_start(state, carried);",
+        f"    for (int step = 1; step <= {horizon}; step++) {{",
+        f"        model_step(carried, {acting}, next);",
+        "        memcpy(carried, next, sizeof carried);",
+        "        model_read(carried, output);",
+        '        printf("%d %.6g\\n", step, output[0]);',
+        "    }",
+        "    return 0;",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(count: int) -> str:
+    return "measured row" if count == 1 else f"{count} measured rows, newest last,"
+
+
+def _comment(names: str) -> str:
+    """Return names that can stand in a comment: on one line."""
+    return " ".join(names.split())
+
 
 _MAX_WRITTEN = 1000  # terms of all equations together that the page holds
 SCRIPTS = ("values", "chart", "record", "drives", "downloads", "figures")

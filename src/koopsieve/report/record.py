@@ -12,7 +12,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.forms import Model
-from koopsieve.plots.examples import band_around, run_along, shown_models
+from koopsieve.plots.time_plots import band_around, run_along, shown_models
 from koopsieve.sifting.judge import SIFTED
 from koopsieve.sifting.result import SieveResult
 

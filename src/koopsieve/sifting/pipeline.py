@@ -17,7 +17,7 @@ from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.evaluate import diagnose
 from koopsieve.execution import Executor, Progress, Stopwatch
-from koopsieve.execution.progress import part, whole_job
+from koopsieve.execution.executors import part, whole_job
 from koopsieve.forms import Model, Outcome
 from koopsieve.identify import Identifier
 from koopsieve.sieve import Sieve

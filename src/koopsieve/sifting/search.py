@@ -17,7 +17,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Block
 from koopsieve.evaluate import simulation_errors, window_errors
-from koopsieve.execution.progress import part
+from koopsieve.execution.executors import part
 from koopsieve.forms import FORMS, Candidates, Form, Model, Outcome, PlainLinearForm, Task
 from koopsieve.forms.path import PathPoint, SievePath
 from koopsieve.sifting.choose import (

@@ -83,7 +83,7 @@ class SiftSettings:
             return self.progress
         if not self.progress:
             return silent
-        from koopsieve.execution.progress import bar
+        from koopsieve.execution.executors import bar
 
         return bar
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import koopsieve.reproduction.reproduce  # noqa: F401
 from koopsieve.cli.app import reproduce
-from koopsieve.execution.progress import bar
+from koopsieve.execution.executors import bar
 
 
 @pytest.fixture

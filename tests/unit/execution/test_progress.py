@@ -8,7 +8,7 @@ import pytest
 
 from koopsieve import States, Trajectories, sift
 from koopsieve.execution import silent
-from koopsieve.execution.progress import WholeJob, _Lines, part, whole_job
+from koopsieve.execution.executors import WholeJob, _Lines, part, whole_job
 
 
 def test_the_share_rises_through_loops_in_loops_and_parts():
@@ -36,7 +36,7 @@ def test_a_progress_that_knows_no_parts_is_left_alone():
 
 def test_a_line_now_and_then(monkeypatch):
     clock = iter([0.0, 1.0, 6.0, 7.0, 12.0])
-    monkeypatch.setattr("koopsieve.execution.progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("koopsieve.execution.executors.time.monotonic", lambda: next(clock))
     written = []
     lines = _Lines(written.append, every=5.0)
     for share, doing in ((0.05, "a"), (0.1, "b"), (0.2, "c"), (0.5, "")):

@@ -10,7 +10,7 @@ import pytest
 from koopsieve._types import KoopsieveError
 from koopsieve.data import Embedding, Signals
 from koopsieve.dictionary import Function, States
-from koopsieve.export.matlab import m_text
+from koopsieve.export.toolboxes import m_text
 from tests.reference.pendulum import simulate_pendulum
 from tests.unit.export.models import EVERY_BLOCK, FORMS, HOSTILE, pendulum_model
 

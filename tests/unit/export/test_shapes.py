@@ -7,7 +7,7 @@ import sympy
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Monomials, RandomFourier, SquaredExponential, States
 from koopsieve.dictionary.expressions import Absolute, Maximum, derivative, real_symbols
-from koopsieve.export.shapes import shapes
+from koopsieve.export.c.terms import shapes
 
 RNG = np.random.default_rng(0)
 DATA = Trajectories.from_arrays(RNG.normal(size=(60, 3)))

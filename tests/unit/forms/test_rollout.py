@@ -9,8 +9,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Constant, Monomials, States
 from koopsieve.evaluate.rollout import horizon_predictions
-from koopsieve.forms.lifted_state import LiftedStateModel, lift
-from koopsieve.forms.linear.powers import powers_are_cheaper, predictions_by_powers
+from koopsieve.forms.lifted_state import LiftedStateModel, lift, powers_are_cheaper, predictions_by_powers
 from tests.reference.literal_prediction import predict_one
 from tests.reference.pendulum import least_squares_model, simulate_pendulum
 

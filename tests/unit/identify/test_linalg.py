@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koopsieve.identify.linalg import stacks
-from koopsieve.identify.linalg.batches import batches, posterior
-from koopsieve.identify.linalg.stacks import clip_eigenvalues
-from koopsieve.identify.linalg.standardise import standardise
+from koopsieve.identify import stacks
+from koopsieve.identify.stacks import batches, clip_eigenvalues, posterior
+from koopsieve.identify.standardise import standardise
 from tests.problems import sparse_problem, statistics_of
 
 P, Q = 9, 7

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from koopsieve.identify import SpikeSlabPrior
-from koopsieve.identify.linalg.standardise import standardise
 from koopsieve.identify.spike_slab.neighbourhood import SetSpace
+from koopsieve.identify.standardise import standardise
 from tests.problems import sparse_problem, statistics_of
 from tests.reference.exact_inclusion import quick
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from koopsieve.identify.linalg.standardise import standardise
 from koopsieve.identify.spike_slab.stepwise import eliminate, select
+from koopsieve.identify.standardise import standardise
 from tests.problems import sparse_problem, statistics_of
 
 TARGETS, REGRESSORS = 6, 14

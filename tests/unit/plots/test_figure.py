@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from koopsieve import GraphSieve, SquaredExponential, States
-from koopsieve.plots.dependencies import INPUT, OUTPUT, dependencies
+from koopsieve.plots.dependency_plots import dependencies
 from koopsieve.plots.figure import METHODS, MODELS, NUMERALS, apart, style_of, styles_of, tick_text
-from koopsieve.plots.layout import MAX_NODES, NARROW, WIDTH, lay_out, shorten
+from koopsieve.plots.layout import INPUT, MAX_NODES, NARROW, OUTPUT, WIDTH, lay_out, shorten
 from tests.runs import duffing_result
 
 

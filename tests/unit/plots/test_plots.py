@@ -31,8 +31,8 @@ from koopsieve.plots import (
     plot_summary,
     save_figure,
 )
-from koopsieve.plots.examples import examples
 from koopsieve.plots.figure import draw_errors
+from koopsieve.plots.time_plots import examples
 from koopsieve.sifting.tables import contenders
 from koopsieve.systems import random_drive, van_der_pol
 from koopsieve.uncertainty import coverage, coverage_curve

@@ -7,7 +7,7 @@ import pytest
 
 from koopsieve import Constant, Embedding, States, Trajectories, embed_delays, sift
 from koopsieve.plots import plot_prediction, plot_simulation
-from koopsieve.plots.examples import _predicted, run_along
+from koopsieve.plots.time_plots import _predicted, run_along
 from koopsieve.report import render_report
 from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
 

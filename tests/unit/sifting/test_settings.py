@@ -22,7 +22,7 @@ from koopsieve import (
 )
 from koopsieve.cli.settings import Settings, gather
 from koopsieve.execution import silent
-from koopsieve.execution.progress import bar
+from koopsieve.execution.executors import bar
 from koopsieve.sifting.settings import SiftSettings
 
 METHODS = {"least squares": LeastSquares()}

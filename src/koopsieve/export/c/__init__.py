@@ -11,6 +11,7 @@ from pathlib import Path
 from koopsieve._exchange import write_files
 from koopsieve.dictionary import TermMap
 from koopsieve.dictionary.expressions import require_expressions
+from koopsieve.export.c.checks import checking_program, makefile, vectors_of
 from koopsieve.export.c.header import Sizes, header, names_source
 from koopsieve.export.c.literals import identifier
 from koopsieve.export.c.maps import (
@@ -21,8 +22,6 @@ from koopsieve.export.c.maps import (
     start_slopes_source,
     step_source,
 )
-from koopsieve.export.c.program import checking_program, makefile
-from koopsieve.export.c.vectors import vectors_of
 from koopsieve.forms import Model
 
 # In single precision expf is meant where exp is written, which tgmath.h chooses by the type of the argument.

@@ -14,8 +14,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, require_kind
 from koopsieve.dictionary import Dictionary, TermMap
-from koopsieve.dictionary.products import Pairs
-from koopsieve.dictionary.states import Coordinates
+from koopsieve.dictionary.states import Coordinates, Pairs
 from koopsieve.dictionary.term_map import shifts, with_delay_line
 from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
 from koopsieve.forms.lifted_state import Coefficients, LiftedStateModel, check_made_with, shifted_coefficients

@@ -20,7 +20,7 @@ from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Task, filled, learning_statistics, with_validation
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
 from koopsieve.regression import RegressionStatistics, compress
-from koopsieve.sieve.graph_sieve import Sieve, TermSet
+from koopsieve.sieve.algorithm_2 import Sieve, TermSet
 from koopsieve.sieve.horizon import HorizonSieve
 
 

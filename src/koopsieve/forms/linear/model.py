@@ -24,12 +24,15 @@ from koopsieve.dictionary.states import Coordinates
 from koopsieve.dictionary.term_map import shifts, with_delay_line
 from koopsieve.evaluate.rollout import HorizonPredictions, checked_horizons, embedded_for
 from koopsieve.forms.interface import Linearisation
-from koopsieve.forms.lifted_state import Coefficients, LiftedStateModel, check_made_with, shifted_coefficients
-from koopsieve.forms.linear.powers import (
+from koopsieve.forms.lifted_state import (
+    Coefficients,
+    LiftedStateModel,
+    check_made_with,
     powers_are_cheaper,
     prediction_matrices,
     predictions_by_powers,
     runs_by_powers,
+    shifted_coefficients,
 )
 from koopsieve.forms.model import require_shape
 from koopsieve.forms.spectra import Modes, modes, spectral_radius

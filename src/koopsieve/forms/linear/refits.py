@@ -20,8 +20,8 @@ from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.spectra import spectral_radius
 from koopsieve.identify import HorizonLeastSquares, Identifier, LeastSquares
-from koopsieve.identify.linalg.stacks import ROUNDING as ROUNDING
-from koopsieve.identify.linalg.stacks import clip_eigenvalues
+from koopsieve.identify.stacks import ROUNDING as ROUNDING
+from koopsieve.identify.stacks import clip_eigenvalues
 from koopsieve.regression import RegressionStatistics
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
-from koopsieve.identify.linalg.standardise import StandardProblem
 from koopsieve.identify.prior import ProblemPrior
 from koopsieve.identify.spike_slab.known_sets import FirstSets, KnownSets, Turnable
 from koopsieve.identify.spike_slab.neighbourhood import Neighbourhood, SetSpace
+from koopsieve.identify.standardise import StandardProblem
 
 MAX_EXPANDED = 24  # sets per target, near its best, whose neighbours are evaluated
 MAX_EXPANDED_EVER = 96  # those included that were near the best before a better one was found

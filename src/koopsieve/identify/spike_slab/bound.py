@@ -17,12 +17,12 @@ import numpy as np
 from scipy.special import betaln, gammaln, xlog1py, xlogy
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
-from koopsieve.identify.linalg import stacks
-from koopsieve.identify.linalg.batches import Batch, batches
-from koopsieve.identify.linalg.standardise import StandardProblem
+from koopsieve.identify import stacks
 from koopsieve.identify.prior import ProblemPrior, Slab, SpikeSlabPrior
 from koopsieve.identify.settle import put, take
 from koopsieve.identify.spike_slab import equations
+from koopsieve.identify.stacks import Batch, batches
+from koopsieve.identify.standardise import StandardProblem
 
 MIN_SOLVED_INCLUSION = 1e-3  # regressors less probable than this stay out of the joint solve
 NEVER_IN = -1e30  # log odds of a regressor that is zero throughout

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
-from koopsieve.identify.linalg.standardise import StandardProblem
 from koopsieve.identify.prior import ProblemPrior, Slab
 from koopsieve.identify.spike_slab.sets import OutsideRegressors, SetPosterior, SetRegressions, removals
+from koopsieve.identify.standardise import StandardProblem
 
 FIRST_PRECISION = 1e-2  # of the weights, in standard units, from which a set's posterior is settled
 SETTLING_SWEEPS = 3

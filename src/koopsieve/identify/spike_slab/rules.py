@@ -19,15 +19,15 @@ from scipy.linalg import cho_solve
 from scipy.special import expit
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve.identify import stacks
 from koopsieve.identify.estimate import Estimate
-from koopsieve.identify.linalg import stacks
-from koopsieve.identify.linalg.batches import CACHE, Batch, batches
-from koopsieve.identify.linalg.standardise import StandardProblem
 from koopsieve.identify.prior import Slab
 from koopsieve.identify.settle import put, take
 from koopsieve.identify.spike_slab import equations
 from koopsieve.identify.spike_slab.bound import MIN_SOLVED_INCLUSION, Bound, Included, Posterior, better
 from koopsieve.identify.spike_slab.stepwise import eliminate, select
+from koopsieve.identify.stacks import CACHE, Batch, batches
+from koopsieve.identify.standardise import StandardProblem
 
 CERTAIN_LOG_ODDS = 40.0  # beyond these a flag is one to the last digit
 MAX_ENTERING_PER_SWEEP = 32  # regressors per target that may come in while a sweep visits them

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray
-from koopsieve.identify.linalg import stacks
+from koopsieve.identify import stacks
 from koopsieve.identify.prior import ProblemPrior, Slab
 from koopsieve.identify.spike_slab.bound import noise_term
 from koopsieve.identify.spike_slab.equations import (

@@ -14,7 +14,6 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields, require_kind
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
-from koopsieve.identify.linalg.standardise import StandardProblem, standardise
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.settle import Settled, join, on_all_cores, put, settle, take
 from koopsieve.identify.spike_slab import equations
@@ -22,6 +21,7 @@ from koopsieve.identify.spike_slab.algorithm_1 import LORENZ_PRIOR, PublishedSpi
 from koopsieve.identify.spike_slab.averaging import WeightMoments, average
 from koopsieve.identify.spike_slab.bound import Posterior
 from koopsieve.identify.spike_slab.rules import Rules, Start, begin, empty, resume
+from koopsieve.identify.standardise import StandardProblem, standardise
 from koopsieve.regression import RegressionStatistics
 
 FIRST_TOLERANCE = 1e-2  # nats per sweep below which a run has shown where it will end

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
-from koopsieve.identify.linalg.standardise import StandardProblem
+from koopsieve.identify.standardise import StandardProblem
 
 MIN_INDEPENDENT_ENERGY = 1e-11  # per row, outside the span of the active regressors: below, one depends on them
 MAX_RELATIVE_FALL = 1 - 1e-12  # of b̄ by one regressor: more would leave rounding as noise

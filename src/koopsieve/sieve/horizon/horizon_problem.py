@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
-from koopsieve.identify.linalg.standardise import standardise
+from koopsieve.identify.standardise import standardise
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor, required_multistep
 
 JITTER = 1e-11  # pseudo-rows that keep nearly equal observables apart, as a fraction of an observable's power

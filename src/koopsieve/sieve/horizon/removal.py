@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray
-from koopsieve.identify.linalg import stacks
+from koopsieve.identify import stacks
 from koopsieve.identify.spike_slab.equations import slab_gain
 from koopsieve.identify.spike_slab.sets import noise_gain, removal_growth
 from koopsieve.sieve.horizon.posterior import HorizonPosterior, TargetRegressions

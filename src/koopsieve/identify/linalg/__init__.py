@@ -1,1 +1,0 @@
-"""Linear algebra that the Bayesian methods share: standard units, stacks of small systems, Gaussian posteriors."""
