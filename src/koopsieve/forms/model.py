@@ -15,8 +15,7 @@ from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.evaluate.rollout import HorizonPredictions, horizon_predictions, rollout
-from koopsieve.forms import model_file
-from koopsieve.forms.exportable import Exportable
+from koopsieve.forms.exportable import Exportable, read_model, write_model
 from koopsieve.forms.interface import FormInterface, Linearisation
 from koopsieve.forms.prediction import (
     Level,
@@ -222,7 +221,7 @@ class Model(Exportable, FormInterface, Shown, ABC):
             If the dictionary holds a user's own code, which a safe file cannot; a function that was given by its import
             path is saved as that path.
         """
-        model_file.write(path, self)
+        write_model(path, self)
 
     @staticmethod
     def load(path: str | os.PathLike[str], functions_from: Sequence[str] = ()) -> Model:
@@ -239,7 +238,7 @@ class Model(Exportable, FormInterface, Shown, ABC):
         KoopsieveError
             If the file is damaged or foreign, or needs a function from another module.
         """
-        return model_file.read(path, functions_from)
+        return read_model(path, functions_from)
 
     def _repr_html_(self) -> str:
         return f"{super()._repr_html_()}<div>{escape(self._repr_latex_())}</div>"

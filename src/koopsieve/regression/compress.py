@@ -11,10 +11,9 @@ import numpy as np
 from koopsieve._types import FloatArray, KoopsieveError, require_kind, sorted_horizons, whole_number
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.delays import require_dataset
-from koopsieve.data.streaming.blocks import Readable
+from koopsieve.data.streaming.blocks import Chunk, Readable, cut
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
-from koopsieve.regression.chunks import Chunk, cut
 from koopsieve.regression.factor import TriangularFactor, refuse_too_large
 from koopsieve.regression.given_statistics import MIN_PEAK
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -18,7 +19,7 @@ from koopsieve.forms import Model
 from koopsieve.io.run import summarise
 from koopsieve.plots.dependency_plots import dependencies
 from koopsieve.plots.layout import NARROW, WIDTH, lay_out
-from koopsieve.report.content import chains, content, script_json
+from koopsieve.report.content import chains, content
 from koopsieve.sifting.result import Sifted, result_of
 
 
@@ -49,6 +50,20 @@ def rendered(template: str, scripts: Sequence[str], data: Mapping[str, Any], **v
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=Markup(script_json(data)),
     )
+
+
+def script_json(value: Any) -> str:
+    r"""Return JSON that can stand inside a script element, whatever names the user's columns have.
+
+    Examples
+    --------
+    >>> script_json({"name": "</script><b>"})
+    '{"name":"\\u003c/script\\u003e\\u003cb\\u003e"}'
+    """
+    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
 
 
 def what_was_done(facts: Mapping[str, Any]) -> list[tuple[str, str]]:

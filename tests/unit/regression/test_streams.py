@@ -65,7 +65,7 @@ def test_chunks_with_delays_and_horizons(size, delays):
 )
 def test_parts_answer_for_every_transition_once(lengths, count, delays, timing, horizon, rows):
     """Cut anywhere, in the middle of episodes and of delays: the transitions of all parts are those of the whole."""
-    from koopsieve.regression.chunks import cut
+    from koopsieve.data.streaming.blocks import cut
 
     x = [np.column_stack([np.full(T, i), np.arange(T)]).astype(float) for i, T in enumerate(lengths)]
     stream = Stream.from_arrays(x, [a[:, 1:] ** 2 for a in x]).embedded(Embedding(*delays, timing))

@@ -24,9 +24,15 @@ from koopsieve._written import plain
 from koopsieve.data import embedded
 from koopsieve.io.run import summarise
 from koopsieve.report import render_report, write_report
-from koopsieve.report.content import MAX_MATRIX, chains, content, script_json
-from koopsieve.report.page import c_code, python_code, what_was_done
-from koopsieve.report.record import MAX_VALUES, amplitude_spectrum, shown_parts
+from koopsieve.report.content import (
+    MAX_MATRIX,
+    MAX_VALUES,
+    amplitude_spectrum,
+    chains,
+    content,
+    shown_parts,
+)
+from koopsieve.report.page import c_code, python_code, script_json, what_was_done
 from koopsieve.sifting.parts import EvaluationData
 from tests.compiled import STRICT
 from tests.runs import duffing_result, duffing_trajectories
