@@ -1,4 +1,4 @@
-"""Averaged inclusion and weights against the exact posterior, and the exact posterior against integrals on a grid."""
+"""Averaged inclusion and weights against the exact posterior, that against integrals; many regressors against Gibbs."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from scipy.special import gammaln, logsumexp
 from koopsieve.identify import SpikeSlab, SpikeSlabPrior
 from tests.problems import statistics_of
 from tests.reference.exact_inclusion import evidence, exact_posterior
+from tests.reference.gibbs_inclusion import gibbs_inclusion
 
 PRIOR = SpikeSlabPrior()
 
@@ -108,3 +109,22 @@ def test_targets_are_averaged_alone_or_together_alike():
         alone = inferred(design, targets[:, j])
         np.testing.assert_allclose(together.inclusion[:, j], alone.inclusion[:, 0], atol=1e-6)
         np.testing.assert_allclose(together.coef[:, j], alone.coef[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [0.0, 0.9])
+def test_the_sampler_finds_the_exact_probabilities(kind):
+    design, target = problem(kind, seed=1)
+    sampled, error = gibbs_inclusion(design, target, PRIOR, chains=32, sweeps=800, burn=200)
+    np.testing.assert_allclose(sampled, exact_posterior(design, target, PRIOR).inclusion, atol=0.005 + 4 * error.max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("regressors", [30, 40])
+@pytest.mark.parametrize("kind", [0.0, 0.9, 0.99])
+def test_averaged_inclusion_of_many_regressors_is_that_of_long_runs(kind, regressors):
+    for seed in (0, 1):
+        design, target = problem(kind, seed, rows=150, regressors=regressors)
+        sampled, error = gibbs_inclusion(design, target, PRIOR, sweeps=3000, burn=1000)
+        gap = np.abs(inferred(design, target).inclusion[:, 0] - sampled)
+        assert gap.mean() <= 0.01
+        assert gap.max() <= 0.1 + 4 * error.max()

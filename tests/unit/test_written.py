@@ -1,13 +1,15 @@
-"""One file: what is no plain file is not replaced, permissions stay, nothing is replaced unasked."""
+"""One file: what is no plain file is not replaced, permissions stay, nothing is replaced unasked; and JSON."""
 
+import json
 import os
 import stat
 import threading
 
+import numpy as np
 import pytest
 
 from koopsieve import KoopsieveError
-from koopsieve._written import check_file, written_whole
+from koopsieve._written import check_file, json_number, plain, read_json, write_json, written_whole
 
 
 def write(path, text=b"new"):
@@ -84,3 +86,15 @@ def test_an_interruption_leaves_no_temporary_file(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_json_does_not_know_becomes_plain():
+    value = {"a": np.array([[1.0, np.inf], [np.nan, -np.inf]]), 2: (np.int64(3), np.float64(0.5), None, True, "x")}
+    assert plain(value) == {"a": [[1.0, "inf"], ["nan", "-inf"]], "2": [3, 0.5, None, True, "x"]}
+    assert json.loads(json.dumps(plain(value), allow_nan=False)) == plain(value)
+
+
+def test_a_file_gives_the_numbers_back(tmp_path):
+    write_json(tmp_path / "x.json", {"errors": [0.1, np.inf, np.nan]})
+    found = [json_number(value) for value in read_json(tmp_path / "x.json")["errors"]]
+    np.testing.assert_array_equal(found, [0.1, np.inf, np.nan])

@@ -15,7 +15,7 @@ from koopsieve.uncertainty import Calibration
 from tests.compiled import STRICT
 from tests.reference.pendulum import simulate_pendulum
 from tests.unit.export.models import HOSTILE, NO_DELAYS, pendulum_model
-from tests.unit.export.test_single_precision import FPU, SINGLE
+from tests.unit.export.test_c import FPU, SINGLE
 
 PLAIN = Limits((-1.0, 1.0))
 FULL = Limits(([-1.0, -0.5], [1.0, 0.8]), rates=[0.2, np.inf], outputs=((-0.2, -0.3), (0.2, 0.3)))

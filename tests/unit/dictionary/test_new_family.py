@@ -13,7 +13,7 @@ from koopsieve.dictionary.recipes import Domain
 from koopsieve.dictionary.registry import FAMILIES
 from tests.compiled import Compiled
 from tests.reference.pendulum import simulate_pendulum
-from tests.unit.export.test_matlab import compare as compare_with_octave
+from tests.unit.export.test_toolboxes import compare as compare_with_octave
 
 
 @dataclass(frozen=True, eq=False)
