@@ -6,11 +6,11 @@ when the first programme is solved.
 
 from koopsieve.control.control_problem import ControlProblem, Plan, PlanStatus
 from koopsieve.control.controller import ControlLaw, Controller, ControlState
-from koopsieve.control.innovations import Innovations
 from koopsieve.control.kalman import Belief, KalmanFilter
 from koopsieve.control.limits import Limits, Weights
 from koopsieve.control.predictor import Predictor
 from koopsieve.control.programme import QuadraticProgramme
+from koopsieve.control.state_estimate import Innovations
 from koopsieve.uncertainty.noise import Noise, noise_of
 
 __all__ = [

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
 from koopsieve.control.control_problem import ControlProblem, Plan
-from koopsieve.control.innovations import Innovations
 from koopsieve.control.kalman import KalmanFilter
 from koopsieve.control.limits import Limits, in_range, of_kind, per_signal, rows_of
 from koopsieve.control.planner import Planner, Request
 from koopsieve.control.programme import Cost
-from koopsieve.control.state_estimate import GAIN, Estimator, Filtered, FromHistory, Situation
+from koopsieve.control.state_estimate import GAIN, Estimator, Filtered, FromHistory, Innovations, Situation
 from koopsieve.forms import Model
 from koopsieve.uncertainty.noise import Noise
 

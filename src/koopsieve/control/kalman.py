@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, real_array
-from koopsieve.control.innovations import Innovations
 from koopsieve.control.limits import in_range, of_kind, per_signal
+from koopsieve.control.state_estimate import Innovations, check_gate
 from koopsieve.forms import Model
 from koopsieve.forms.prediction import measured_state
 from koopsieve.uncertainty.noise import Noise
@@ -242,9 +242,3 @@ def known_noise(model: Model) -> Noise:
             "noise_of(model, statistics), or with calibrate(model, held_out_data, horizon=…)."
         )
     return model.noise
-
-
-def check_gate(gate: float) -> None:
-    """Check the number of standard deviations of a gate."""
-    if not (isinstance(gate, int | float) and gate > 0):
-        raise KoopsieveError(f"gate, in standard deviations, must be positive; infinity for none. Got {gate!r}.")

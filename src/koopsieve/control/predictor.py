@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, whole_number
-from koopsieve.control.innovations import Innovations
 from koopsieve.control.limits import in_range, per_signal
 from koopsieve.control.prediction import simulated
-from koopsieve.control.state_estimate import FromHistory, Situation
+from koopsieve.control.state_estimate import FromHistory, Innovations, Situation
 from koopsieve.forms import Model
 from koopsieve.forms.prediction import as_rows, checked_horizon, finite_array, measured_state
 

@@ -8,7 +8,7 @@ import pytest
 from koopsieve import Model, Trajectories, calibrate, sift
 from koopsieve._types import KoopsieveError
 from koopsieve.control import Controller, Innovations, KalmanFilter, Limits, Noise, Weights
-from koopsieve.control.innovations import MAX_REJECTED
+from koopsieve.control.state_estimate import MAX_REJECTED
 from koopsieve.data import Embedding
 from koopsieve.dictionary import Constant, States
 from koopsieve.uncertainty import Calibration

@@ -19,11 +19,10 @@ from numpy.typing import ArrayLike
 
 from koopsieve._exchange import write_files
 from koopsieve._types import FloatArray, KoopsieveError, whole_number
-from koopsieve.control.innovations import MAX_REJECTED, PRIOR_SAMPLES, SPREAD_MEMORY
 from koopsieve.control.kalman import START_DRIFTS, KalmanFilter
 from koopsieve.control.planner import MIN_FIRST_ITERATIONS
 from koopsieve.control.programme import Cost
-from koopsieve.control.state_estimate import Filtered, FromHistory
+from koopsieve.control.state_estimate import MAX_REJECTED, PRIOR_SAMPLES, SPREAD_MEMORY, Filtered, FromHistory
 from koopsieve.export.c import c_files
 from koopsieve.export.c.checks import makefile
 from koopsieve.export.c.literals import comment, identifier, identifiers, index_table, number, table
