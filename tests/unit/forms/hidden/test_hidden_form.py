@@ -212,7 +212,7 @@ def test_the_order_of_outputs_does_not_matter():
 
 
 @pytest.mark.parametrize(("noise", "searched"), [(1e-4, True), (0.3, False)])
-def test_by_default_it_is_searched_where_free_runs_are_far_worse_than_the_next_step(monkeypatch, noise, searched):
+def test_by_default_it_is_searched_where_free_runs_are_worse_than_the_next_step(monkeypatch, noise, searched):
     monkeypatch.setattr(HiddenForm, "rows_needed", 0)
     data = wiener(1000, noise=noise, poles=(0.9, 0.85))
     found = sift(data, sieve=QUICK, delays=Embedding(2, 2), horizons=[1, 10], path_length=4)
