@@ -32,7 +32,7 @@ from koopsieve.identify import Identifier, SpikeSlab
 
 MAX_ROWS = 200_000  # samples that are learned from at most
 ROWS_PER_COEFFICIENT = 10  # of a model that is judged
-CLEARLY_BETTER = 1.25  # times less squared error in free runs than other forms have, for a whole search to pay
+CLEARLY_BETTER = 1.25  # times less squared error than free runs of other forms have, for a whole search to pay
 REFIT = "simulated windows"
 _ROUNDING = 1e-9  # relative to the largest coefficient of a row
 
@@ -58,7 +58,7 @@ class HiddenForm(Form):
     explain: Identifier = field(default_factory=SpikeSlab)
 
     def promising(self, rivals: Sequence[PathPoint]) -> bool:
-        """Tell whether free runs of the best model so far are worse than the best prediction of the next step.
+        """Tell whether free runs of the best model so far are clearly worse than the best prediction of the next step.
 
         With noise of the measurement alone those of the true model are not: the next step is predicted from noisy
         samples. What is worse lacks a state, or the plant itself is disturbed.
@@ -66,7 +66,7 @@ class HiddenForm(Form):
         if rivals[0].errors.horizons[0] > 1:
             return True
         run = min(float(np.median(point.runs)) for point in rivals)
-        return run > min(float(point.errors.error[0]) for point in rivals)
+        return run > CLEARLY_BETTER * min(float(point.errors.error[0]) for point in rivals)
 
     def candidates(self, task: Task) -> HiddenCandidates:
         """Find the number of states, grow the products, sift them, and judge every size."""
