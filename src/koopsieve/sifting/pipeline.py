@@ -33,7 +33,8 @@ from koopsieve.sifting.judge import (
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.result import SieveResult
-from koopsieve.sifting.search import SearchResult, learned_again, search_all
+from koopsieve.sifting.search import search_all
+from koopsieve.sifting.search_results import SearchResult, learned_again
 from koopsieve.sifting.settings import Data, SiftSettings
 from koopsieve.sifting.split import divide
 from koopsieve.uncertainty import Coverage, calibrate, coverage

@@ -15,7 +15,8 @@ from koopsieve.sifting.folds import judged_again
 from koopsieve.sifting.judge import LinearComparison
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
-from koopsieve.sifting.search import _chosen, learned_again, search_all
+from koopsieve.sifting.search import _chosen, search_all
+from koopsieve.sifting.search_results import learned_again
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import MAX_FOLDED_ROWS, divide
 

@@ -1,0 +1,160 @@
+"""What the full searches found: which of them to take, and that one learned again from all data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from koopsieve.data import Trajectories
+from koopsieve.evaluate import simulation_errors, window_errors
+from koopsieve.forms import FORMS, Candidates, Model, Outcome, PlainLinearForm
+from koopsieve.forms.path import SievePath
+from koopsieve.sifting.choose import Evidence, choose, horizon_weights, scores, seems_unstable
+from koopsieve.sifting.folds import bounded
+from koopsieve.sifting.judge import linear_baseline
+from koopsieve.sifting.parts import Parts
+from koopsieve.sifting.preliminary import CLEARLY_UNSTABLE, SearchSummary
+
+MAX_LOSS = 0.02  # of the score that learning from all data may cost
+NOT_LEARNED_AGAIN = (
+    "The model is the one that was judged: fitted to all data it predicts them worse than fitted to the learning part."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """What the full search of one dictionary in one form found, and the data it was given.
+
+    Parameters
+    ----------
+    parts : Parts
+        With the delays of the search.
+    found : Candidates
+        The path, every point judged.
+    chosen : int
+        The point to take.
+    summary : SearchSummary
+    """
+
+    parts: Parts
+    found: Candidates
+    chosen: int
+    summary: SearchSummary
+
+    @cached_property
+    def path(self) -> SievePath:
+        """The path with its choice."""
+        return self.found.path(self.chosen)
+
+    def at_short_horizons(self) -> SearchResult:
+        """Return the same search with the point that is best at the shorter horizons."""
+        return replace(self, chosen=choose(Evidence.of(self.found.points, short=True)))
+
+    @property
+    def causal(self) -> bool:
+        """Whether no input acts that is sampled together with the output it acts on.
+
+        Under feedback such an input follows from that output, and seems to predict it.
+        """
+        return not self.parts.learn.signals.embedding.ahead
+
+    def plain_fit(self) -> tuple[Model, float] | None:
+        """Return a plain linear model with these delays, and its error one step ahead; None for streams."""
+        parts = self.parts
+        if not isinstance(parts.learn, Trajectories) or not isinstance(parts.validation, Trajectories):
+            return None
+        model = linear_baseline(parts.learn, parts.validation, None, merge=False)[0]
+        return model, float(window_errors(model, parts.windows, (1,)).error[0])
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is the plain linear model."""
+        return isinstance(self.found.form, PlainLinearForm)
+
+    @property
+    def complexity(self) -> tuple[int, ...]:
+        """By the form first, the plain linear model before all, then by the number of terms."""
+        return int(not self.plain), list(FORMS).index(self.found.form.name), self.path.choice.size
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResults:
+    """All full searches.
+
+    Parameters
+    ----------
+    every : tuple of SearchResult
+    left_out : tuple of str
+        Searches that were not begun because the time limit was reached, in words.
+    """
+
+    every: tuple[SearchResult, ...]
+    left_out: tuple[str, ...]
+
+    @cached_property
+    def best(self) -> SearchResult:
+        """The simplest that is as good as the best; on an unstable plant, at the shorter horizons."""
+        return self._best_of(self.every)
+
+    def _best_of(self, some: Sequence[SearchResult]) -> SearchResult:
+        if not self.unstable:
+            return simplest(some)
+        again = [one.at_short_horizons() for one in [one for one in some if one.causal] or some]
+        points, complexity = [one.path.choice for one in again], [one.complexity for one in again]
+        return again[choose(Evidence.of(points, complexity, short=True))]
+
+    @cached_property
+    def unstable(self) -> bool:
+        """Whether the plant seems to be unstable: see `seems_unstable`."""
+        taken = simplest(self.every).path
+        points = [point for one in self.every if one.plain for point in one.found.points]
+        fits = [(point.model, float(point.errors.error[0])) for point in points]
+        if not fits and taken.horizons[0] == 1:
+            fits = [fit for one in self.every if (fit := one.plain_fit()) is not None]
+        first = [error for model, error in fits if model.spectral_radius > CLEARLY_UNSTABLE]
+        return seems_unstable(first, taken.choice.errors)
+
+    @property
+    def linear(self) -> SearchResult | None:
+        """The best plain linear model; None where it was no candidate."""
+        plain = [one for one in self.every if one.plain]
+        return self.best if self.best.plain else self._best_of(plain) if plain else None
+
+    @property
+    def paths(self) -> dict[str, SievePath]:
+        """The path of each form: where several dictionaries were searched, that of the best one."""
+        best = self.best.path
+        forms = dict.fromkeys(one.path.form for one in self.every)
+        of_form = {form: [one for one in self.every if one.path.form == form] for form in forms}
+        return {form: best if best.form == form else simplest(some).path for form, some in of_form.items()}
+
+
+def simplest(made: Sequence[SearchResult]) -> SearchResult:
+    """Return the simplest that is as good as the best on the validation windows."""
+    points, complexity = [one.path.choice for one in made], [one.complexity for one in made]
+    return made[choose(Evidence.of(points, complexity))]
+
+
+def learned_again(result: SearchResult) -> Outcome:
+    """Learn the chosen set from all data; where that model is worse than the one that was judged, keep the latter.
+
+    Both are simulated along all data in memory. The new one has learned from these, so it should be better.
+    """
+    outcome = replace(result.found.relearn(result.chosen), path=result.path)
+    point, task = result.path.choice, result.found.task
+    if not result.parts.validated or outcome.model is point.model:
+        return outcome
+    both = (point.model, outcome.model)
+    errors = [[window_errors(one, part, task.horizons).blocks for part in task.in_memory] for one in both]
+    runs = [[simulation_errors(one, part) for part in task.in_memory] for one in both]
+    blocks, ends = (np.stack([np.concatenate(one, axis=-1) for one in parts]) for parts in (errors, runs))
+    stays = (point.in_range, not point.in_range or task.stays_in_range(outcome.model))
+    stayed = bounded(outcome.model, task, result.parts) and not result.parts.runs_away(outcome.model)
+    remain = (point.bounded, stayed)
+    before, after = scores(Evidence(blocks, ends, (0, 0), stays, remain, horizon_weights(task.horizons)))
+    if after <= before + MAX_LOSS:
+        return outcome
+    return replace(outcome, model=point.model, status=NOT_LEARNED_AGAIN)
