@@ -22,7 +22,6 @@ from koopsieve.sifting.tables import contenders
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 _MAX_STARTS = 200
 _MAX_STEPS = 400  # of a stretch; a longer one shows no more
 _MARGIN = 0.4  # above and below the measured values, in units of their range

@@ -69,7 +69,7 @@ class FreeCoefficients:
         So units of outputs do not matter.
         """
         logs = np.log(np.maximum(self.problem.squared_errors(self.placed(theta)), 1e-300))
-        with np.errstate(over="ignore"):  # of a trial step that goes too far
+        with np.errstate(over="ignore", invalid="ignore"):  # of a trial step that goes too far
             return float(np.exp(np.mean(logs) + self.shrunk @ theta**2))
 
     def normal(self, theta: FloatArray) -> NormalEquations:

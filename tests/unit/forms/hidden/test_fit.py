@@ -216,3 +216,10 @@ def test_polishing_ends_where_it_gains_nothing(grown, monkeypatch):
         fitted(LevenbergMarquardt(1, polish=polish), problem, settled, free, 10)
         counts.append(len(calls))
     assert counts[0] < 0.5 * counts[1]
+
+
+def test_a_trial_that_goes_too_far_is_no_better_and_warns_of_nothing(grown):
+    problem, fit = grown
+    free = np.ones(fit.coef.shape, dtype=bool)
+    moving = FreeCoefficients(problem, fit.coef, free, shrinkage=10.0)
+    assert not moving.loss(np.full(fit.coef.size, 1e200)) < moving.loss(fit.coef[free])
