@@ -65,9 +65,6 @@ class KalmanFilter:
         Variance by which the disturbance may change per step, as a share of the process and measurement noise of its
         output; 0 means that there is no disturbance. Measurement noise counts up to nine times the process noise: where
         a model is nearly exact, what differs from its predictions is noise of the sensor and no disturbance.
-    relift : bool
-        Lift the estimated state anew after every correction; False is the plain filter on the lifted state. It makes no
-        difference where observables are states, and is left out where the model does not carry all of its state.
     gate : float
         Standard deviations beyond which an innovation is a spike and not used, one sample at most; infinity takes
         everything.
@@ -95,7 +92,6 @@ class KalmanFilter:
     model: Model
     noise: Noise = None  # type: ignore[assignment] # replaced by the model's own
     drift: float = 0.03
-    relift: bool = True
     gate: float = 8.0
 
     def __post_init__(self) -> None:
@@ -206,9 +202,7 @@ class KalmanFilter:
     @cached_property
     def relifts(self) -> bool:
         """Tell whether there is anything to lift, and the state to lift it from."""
-        return (
-            self.relift and self.model.carries_observables and bool((self.model.dictionary.state_positions >= 0).all())
-        )
+        return self.model.carries_observables and bool((self.model.dictionary.state_positions >= 0).all())
 
     @cached_property
     def _reading(self) -> FloatArray:

@@ -31,17 +31,20 @@ class Weights:
     rates: ArrayLike = 1e-3
     inputs: ArrayLike = 0.0
 
-    def of_outputs(self, count: int) -> FloatArray:
-        """Return the weights of the outputs, shape (count, count)."""
-        return _weights("outputs", self.outputs, count)
-
-    def of_rates(self, count: int) -> FloatArray:
-        """Return the weights of the changes, shape (count, count)."""
-        return _weights("rates", self.rates, count)
-
-    def of_inputs(self, count: int) -> FloatArray:
-        """Return the weights of the inputs, shape (count, count)."""
-        return _weights("inputs", self.inputs, count)
+    def of(self, what: str, count: int) -> FloatArray:
+        """Return the weights of "outputs", "rates" or "inputs", shape (count, count)."""
+        name, values = f"The weights of {what}", real_array(f"The weights of {what}", getattr(self, what))
+        if values.ndim == 2 and values.shape == (count, count) and count > 1:
+            finite = bool(np.isfinite(values).all())
+            if not finite or not np.allclose(values, values.T) or np.linalg.eigvalsh(values).min() < -1e-9:
+                raise KoopsieveError(
+                    f"{name} must be symmetric and without negative eigenvalues. Got {values.tolist()}."
+                )
+            return values
+        diagonal = _per_signal(name, values.ravel() if count == 1 and values.size == 1 else values, count)
+        if not (np.isfinite(diagonal) & (diagonal >= 0)).all():
+            raise KoopsieveError(f"{name} must be 0 or more. Got {diagonal.tolist()}.")
+        return np.diag(diagonal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +73,17 @@ class Limits:
     outputs: tuple[ArrayLike, ArrayLike] = (-np.inf, np.inf)
     price: ArrayLike = 10.0
 
-    def input_bounds(self, horizon: int, count: int) -> tuple[FloatArray, FloatArray]:
-        """Return least and largest inputs, shape (horizon, count)."""
-        return _pair("inputs", self.inputs, horizon, count)
+    def bounds(self, what: str, horizon: int, count: int) -> tuple[FloatArray, FloatArray]:
+        """Return least and largest "inputs" or "outputs", shape (horizon, count)."""
+        given = getattr(self, what)
+        if not isinstance(given, tuple | list | np.ndarray) or len(given) != 2:
+            raise KoopsieveError(f"The limits of {what} must be a pair, least and largest. Got {given!r}.")
+        low, high = (_along(f"The limits of {what}", one, horizon, count) for one in given)
+        if not (low < high).all():
+            raise KoopsieveError(
+                f"The least of {what} must be below the largest. Got {low.tolist()} and {high.tolist()}."
+            )
+        return low, high
 
     def rate_bounds(self, count: int) -> FloatArray:
         """Return the largest changes of the inputs."""
@@ -81,38 +92,12 @@ class Limits:
             raise KoopsieveError(f"rates, the largest changes of the inputs, must be positive. Got {rates.tolist()}.")
         return rates
 
-    def output_bounds(self, horizon: int, count: int) -> tuple[FloatArray, FloatArray]:
-        """Return least and largest outputs, shape (horizon, count)."""
-        return _pair("outputs", self.outputs, horizon, count)
-
     def prices(self, count: int) -> FloatArray:
         """Return the price of every output's limits."""
         prices = _per_signal("price", self.price, count)
         if not (np.isfinite(prices) & (prices > 0)).all():
             raise KoopsieveError(f"price, that of exceeding a limit, must be positive. Got {prices.tolist()}.")
         return prices
-
-
-def _weights(what: str, given: ArrayLike, count: int) -> FloatArray:
-    name, values = f"The weights of {what}", real_array(f"The weights of {what}", given)
-    if values.ndim == 2 and values.shape == (count, count) and count > 1:
-        finite = bool(np.isfinite(values).all())
-        if not finite or not np.allclose(values, values.T) or np.linalg.eigvalsh(values).min() < -1e-9:
-            raise KoopsieveError(f"{name} must be symmetric and without negative eigenvalues. Got {values.tolist()}.")
-        return values
-    diagonal = _per_signal(name, values.ravel() if count == 1 and values.size == 1 else values, count)
-    if not (np.isfinite(diagonal) & (diagonal >= 0)).all():
-        raise KoopsieveError(f"{name} must be 0 or more. Got {diagonal.tolist()}.")
-    return np.diag(diagonal)
-
-
-def _pair(what: str, given: tuple[ArrayLike, ArrayLike], horizon: int, count: int) -> tuple[FloatArray, FloatArray]:
-    if not isinstance(given, tuple | list | np.ndarray) or len(given) != 2:
-        raise KoopsieveError(f"The limits of {what} must be a pair, least and largest. Got {given!r}.")
-    low, high = (_along(f"The limits of {what}", one, horizon, count) for one in given)
-    if not (low < high).all():
-        raise KoopsieveError(f"The least of {what} must be below the largest. Got {low.tolist()} and {high.tolist()}.")
-    return low, high
 
 
 def _along(what: str, given: ArrayLike, horizon: int, count: int) -> FloatArray:

@@ -49,6 +49,10 @@ class Request:
     previous: FloatArray
     cost: Cost
 
+    def value(self, outputs: FloatArray, plans: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the costs of plans (k, H, l) with outputs (k, H, n); see `Cost.value`."""
+        return self.cost.value(outputs, plans, self.reference, self.previous)
+
     @property
     def scale(self) -> float:
         """Cost of all outputs at zero: what differences of costs are compared with where the cost itself is tiny."""
@@ -176,13 +180,13 @@ class Planner:
         path = prediction.corrected(self.problem.model, target, request.now.disturbance)
         plans = np.stack([target, target, current.inputs])
         outputs = np.stack([self._read(path[None])[0], *(prediction.outputs(plan) for plan in plans[1:])])
-        (found, expected, before), each = request.cost.value(outputs, plans, *_aims(request))
+        (found, expected, before), each = request.value(outputs, plans)
         before = current.cost if current.checked else before
         gap, rounding = abs(found - expected), ROUNDING * request.scale
         agreed = gap <= agreement * expected + rounding and found + gap <= (1 + SETTLED_CHANGE) * before + rounding
         if agreed or before - found > max(CLEAR_PROGRESS * gap, SETTLED_CHANGE * before):
             return Tried(target, path, outputs[0], float(found), each[0], checked=bool(agreed)), bool(agreed)
-        between = _between(current.inputs, target)
+        between = current.inputs + STEP_LENGTHS[:, None, None] * (target - current.inputs)
         better = self._simulated(request, between if current.checked else np.vstack([current.inputs[None], between]))
         settled = better.cost >= (1 - SETTLED_CHANGE) * before or abs(better.cost - expected) <= SETTLED_CHANGE * before
         return (current if current.checked and current.cost <= better.cost else better), bool(settled)
@@ -249,18 +253,8 @@ class Planner:
         return Solver(problem.pattern, problem.cost.moves, problem.same_at_every_step, self.tolerance)
 
 
-def _aims(request: Request) -> tuple[FloatArray, FloatArray]:
-    return request.reference, request.previous
-
-
-def _between(start: FloatArray, target: FloatArray) -> FloatArray:
-    """Return plans on the way from one to another, the other one first."""
-    found: FloatArray = start + STEP_LENGTHS[:, None, None] * (target - start)
-    return found
-
-
 def _best(request: Request, plans: FloatArray, outputs: FloatArray, paths: FloatArray | None) -> Tried:
-    costs, each = request.cost.value(outputs, plans, *_aims(request))
+    costs, each = request.value(outputs, plans)
     best = int(np.argmin(costs))
     path = None if paths is None else paths[best]
     return Tried(plans[best], path, outputs[best], float(costs[best]), each[best])

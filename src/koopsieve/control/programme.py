@@ -74,14 +74,17 @@ class Cost:
     def of(cls, horizon: int, outputs: int, moved: IndexArray, inputs: int, weights: Weights, limits: Limits) -> Cost:
         """Spread weights and limits, which are those of the moved inputs, over horizon and inputs."""
         S, R = np.zeros((inputs, inputs)), np.zeros((inputs, inputs))
-        S[np.ix_(moved, moved)], R[np.ix_(moved, moved)] = weights.of_rates(len(moved)), weights.of_inputs(len(moved))
+        S[np.ix_(moved, moved)], R[np.ix_(moved, moved)] = (
+            weights.of("rates", len(moved)),
+            weights.of("inputs", len(moved)),
+        )
         low, high = np.zeros((horizon, inputs)), np.zeros((horizon, inputs))
-        low[:, moved], high[:, moved] = limits.input_bounds(horizon, len(moved))
+        low[:, moved], high[:, moved] = limits.bounds("inputs", horizon, len(moved))
         rates = np.full(inputs, np.inf)
         rates[moved] = limits.rate_bounds(len(moved))
-        least, most = limits.output_bounds(horizon, outputs)
+        least, most = limits.bounds("outputs", horizon, outputs)
         limited = np.flatnonzero((np.isfinite(least) | np.isfinite(most)).ravel())
-        Q, price = weights.of_outputs(outputs), limits.prices(outputs)
+        Q, price = weights.of("outputs", outputs), limits.prices(outputs)
         some = bool(np.isfinite(rates).any())
         return cls(Q, S, R, low, high, rates, least, most, price, limited, some)
 
@@ -94,7 +97,7 @@ class Cost:
             If an output, or the change of an input, is limited that was not before: the programme has no row for it.
         """
         H, n = self.output_low.shape
-        least, most = limits.output_bounds(H, n)
+        least, most = limits.bounds("outputs", H, n)
         rates, added = self.rates.copy(), np.isfinite(least) | np.isfinite(most)
         rates[moved] = limits.rate_bounds(len(moved))
         added.flat[self.limited] = False
@@ -104,7 +107,7 @@ class Cost:
                 "too, as wide as you like."
             )
         low, high = self.low.copy(), self.high.copy()
-        low[:, moved], high[:, moved] = limits.input_bounds(H, len(moved))
+        low[:, moved], high[:, moved] = limits.bounds("inputs", H, len(moved))
         return replace(self, low=low, high=high, rates=rates, output_low=least, output_high=most)
 
     def pinned(self, columns: IndexArray, forecast: FloatArray) -> Cost:

@@ -8,7 +8,7 @@ every step of a prediction so that a plant at rest is predicted to stay where it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -44,10 +44,8 @@ class Innovations:
         Samples in a row that the gate has kept out.
     spread : array, shape (n_outputs,)
         Mean square of the innovations taken lately, in units of what was expected: one if the model is right.
-    correlation : array, shape (n_outputs,)
-        Mean product of neighbours, in the same units: zero if the model is right.
     samples : float
-        Number of samples in these means, at most `SPREAD_MEMORY`.
+        Number of samples in this mean, at most `SPREAD_MEMORY`.
     """
 
     values: FloatArray
@@ -55,7 +53,6 @@ class Innovations:
     taken: BoolArray
     rejected: IndexArray
     spread: FloatArray
-    correlation: FloatArray
     samples: float
 
     @classmethod
@@ -63,28 +60,20 @@ class Innovations:
         """Return what is known before the first one."""
         nothing = np.full(outputs, np.nan)
         kept, count = np.ones(outputs, dtype=bool), np.zeros(outputs, dtype=np.intp)
-        return cls(nothing, nothing, kept, count, np.ones(outputs), np.zeros(outputs), 0.0)
+        return cls(nothing, nothing, kept, count, np.ones(outputs), 0.0)
 
     def following(self, values: FloatArray, variance: FloatArray | None, gate: float) -> Innovations:
         """Return the next innovations; `gate` is the number of standard deviations beyond which one is a spike."""
         here = ~np.isnan(values)
         if variance is None:
-            return Innovations(values, np.full_like(values, np.nan), here, self.rejected, *self._means)
+            return replace(self, values=values, deviation=np.full_like(values, np.nan), taken=here)
         deviation = np.sqrt(variance)
         size = np.where(here, values, 0.0) / deviation
         usual = (PRIOR_SAMPLES + self.samples * self.spread) / (PRIOR_SAMPLES + self.samples)
         spike = here & (np.abs(size) > gate * np.sqrt(np.maximum(usual, 1.0))) & (self.rejected < MAX_REJECTED)
         taken, samples = here & ~spike, min(self.samples + 1, SPREAD_MEMORY)
-        before = np.where(np.isnan(self.values), 0.0, self.values) / deviation
-        new = np.where(taken, 1.0 / samples, 0.0)
-        spread = self.spread + new * (size**2 - self.spread)
-        correlation = self.correlation + new * (size * before - self.correlation)
-        rejected = np.where(spike, self.rejected + 1, 0)
-        return Innovations(values, deviation, taken, rejected, spread, correlation, samples)
-
-    @property
-    def _means(self) -> tuple[FloatArray, FloatArray, float]:
-        return self.spread, self.correlation, self.samples
+        spread = self.spread + np.where(taken, 1.0 / samples, 0.0) * (size**2 - self.spread)
+        return Innovations(values, deviation, taken, np.where(spike, self.rejected + 1, 0), spread, samples)
 
     @property
     def p_value(self) -> float:

@@ -109,10 +109,8 @@ def test_every_step_is_that_of_python(form, filtered, limits, embedding, tmp_pat
 @every_form
 def test_measured_inputs_are_taken_as_they_are(form, tmp_path):
     model = pendulum_model(form)
-    problem = model.to_qp(
-        8, Weights(1.0, 0.01), Limits((-1.0, 1.0), rates=0.3), measured_inputs=(model.input_names[1],)
-    )
-    controller = Controller(problem, iterations=10)
+    given = Weights(1.0, 0.01), Limits((-1.0, 1.0), rates=0.3), (model.input_names[1],)
+    controller = Controller(model.to_qp(8, *given), iterations=10)
     (ours, our_cost), (theirs, their_cost) = closed_loop(controller, CompiledController(controller, tmp_path))
     assert (their_cost <= 1.01 * our_cost + 1e-7).all()
     assert np.median(np.abs(theirs - ours)) < 2e-3
@@ -130,8 +128,7 @@ def test_the_folder_compiles_and_tests_itself_in_both_precisions(form, filtered,
         done = made(tmp_path, *options)
         assert done.returncode == 0, done.stderr + done.stdout
         assert done.stdout.count(" ok\n") == 6
-    objects = subprocess.run(["cc", "-std=c99", "-c", "tank_1.c"], cwd=tmp_path, check=True)
-    assert objects.returncode == 0
+    subprocess.run(["cc", "-std=c99", "-c", "tank_1.c"], cwd=tmp_path, check=True)
     symbols = subprocess.run(["nm", "tank_1.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert "malloc" not in symbols
 

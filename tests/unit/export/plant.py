@@ -10,6 +10,7 @@ from koopsieve.regression import compress
 from tests.reference.pendulum import least_squares
 
 NO_DELAYS = Embedding()
+PLANT_FORMS = ("linear", "bilinear", "reprojected")
 
 
 def plant_step(x, u, push=0.0, bend=0.3):

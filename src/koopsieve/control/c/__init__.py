@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +34,10 @@ INFINITE = 1e30  # no limit; a float holds it too
 SOURCES = ("head.c", "innovations.c", "{estimator}.c", "cost.c", "programme.c", "plan.c")
 
 
-def controller_files(law: ControlLaw, acting: ArrayLike, name: str, rounds: int) -> dict[str, str]:
-    """Return the text of every file, by its name; see `Controller.to_c`.
+def to_c(
+    law: ControlLaw, acting: ArrayLike, folder: str | os.PathLike[str], name: str, rounds: int
+) -> tuple[Path, ...]:
+    """Write the files into a folder, which is made if it is not there; see `Controller.to_c`.
 
     Raises
     ------
@@ -51,33 +52,19 @@ def controller_files(law: ControlLaw, acting: ArrayLike, name: str, rounds: int)
         )
     whole_number("rounds, those of the solver,", rounds, 1)
     plain = identifier(name)
-    tables = _tables(law, rounds)
     estimator = "kalman" if isinstance(law.estimator, Filtered) else "history"
-    code = "\n".join(_read(one.format(estimator=estimator)) for one in SOURCES).replace("@tables@", tables)
+    code = "\n".join(_read(one.format(estimator=estimator)) for one in SOURCES).replace(
+        "@tables@", _tables(law, rounds)
+    )
+    own = {".h": _header(law), ".c": code, "_test.c": checking_program(recorded(law, acting))}
+    named = {plain + end: text.replace("@name@", plain).replace("@NAME@", plain.upper()) for end, text in own.items()}
     exported = c_files(model, f"{plain}_model", filtered=True)
-    return {
-        f"{plain}.h": _named(_header(law), plain),
-        f"{plain}.c": _named(code, plain),
-        f"{plain}_test.c": _named(checking_program(recorded(law, acting)), plain),
-        **{file: text for file, text in exported.items() if file != "Makefile"},
-        "Makefile": makefile(f"{plain}_model", plain),
-    }
-
-
-def to_c(
-    law: ControlLaw, acting: ArrayLike, folder: str | os.PathLike[str], name: str, rounds: int
-) -> tuple[Path, ...]:
-    """Write the files into a folder, which is made if it is not there; see `Controller.to_c`."""
-    found = controller_files(law, acting, name, rounds)
+    found = {**named, **exported, "Makefile": makefile(f"{plain}_model", plain)}
     return write_files(folder, {file: text.encode("ascii") for file, text in found.items()})
 
 
 def _read(file: str) -> str:
     return files(__package__).joinpath(file).read_text(encoding="ascii")
-
-
-def _named(text: str, plain: str) -> str:
-    return text.replace("@name@", plain).replace("@NAME@", plain.upper())
 
 
 def _header(law: ControlLaw) -> str:
@@ -184,32 +171,12 @@ WORSE = 0.02  # share of the cost by which a plan in C may be above that of Pyth
 TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-3  # of the largest number that the estimate holds
 
 
-@dataclass(frozen=True, eq=False)
-class Recorded:
-    """What a controller in Python was given, and what it made of it, a row per step.
+def recorded(law: ControlLaw, acting: ArrayLike) -> dict[str, FloatArray]:
+    """Run the law around its own model, with a little noise; return what it was given and made of it, a row per step.
 
-    Parameters
-    ----------
-    measured, reference : array, shape (steps, n_outputs)
-    forecast : array, shape (steps, measured inputs)
-    acted : array, shape (steps, moved inputs)
-        The inputs that acted before each step.
-    estimate : array, shape (steps, 2, size)
-        What the model carries, and the disturbance.
-    cost : array, shape (steps,)
+    `acted` are the inputs before each step; `estimate_expected` what the model carries, and the disturbance.
     """
-
-    measured: FloatArray
-    reference: FloatArray
-    forecast: FloatArray
-    acted: FloatArray
-    estimate: FloatArray
-    cost: FloatArray
-
-
-def recorded(law: ControlLaw, acting: ArrayLike, seed: int = 0) -> Recorded:
-    """Run the law around its own model, with a little noise."""
-    problem, rng = law.problem, np.random.default_rng(seed)
+    problem, rng = law.problem, np.random.default_rng(0)
     model = problem.model
     n, states = len(model.signals.outputs), len(model.signals.state_names)
     low, high = model.working_range()
@@ -230,14 +197,15 @@ def recorded(law: ControlLaw, acting: ArrayLike, seed: int = 0) -> Recorded:
         rows.append((measured, reference, forecast, acted, estimate, np.array(state.plan.cost)))
         expected = model.read(model.advance(now[None], state.acting[None]))[0]
         measured = expected + NOISE_SHARE * width * rng.normal(size=n)
-    return Recorded(*(np.array(column) for column in zip(*rows, strict=True)))
+    names = ("measured", "reference", "forecast", "acted", "estimate_expected", "cost_expected")
+    return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
 
-def checking_program(found: Recorded) -> str:
+def checking_program(found: dict[str, FloatArray]) -> str:
     """Return the program; it fails where estimates differ, or a plan costs more than that of Python."""
-    size = max(float(np.abs(found.estimate).max()), float(np.abs(found.measured).max()))
-    forecast = found.forecast if found.forecast.size else np.zeros((STEPS, 1))
-    smallest = 1e-9 * float(found.cost.max())
+    size = max(float(np.abs(found[name]).max()) for name in ("estimate_expected", "measured"))
+    smallest = 1e-9 * float(found["cost_expected"].max())
+    tables = "".join(table(name, one if one.size else np.zeros((STEPS, 1))) for name, one in found.items())
     return f"""/* Compares @name@.c with what Python computed in a short closed loop. Written by koopsieve. */
 #include <math.h>
 #include <stdio.h>
@@ -250,9 +218,7 @@ def checking_program(found: Recorded) -> str:
 #define TOLERANCE {number(TOLERANCE * size)}
 #endif
 
-{table("measured", found.measured)}{table("reference", found.reference)}{table("forecast", forecast)}{
-        table("acted", found.acted)
-    }{table("estimate_expected", found.estimate)}{table("cost_expected", found.cost)}
+{tables}
 static @name@_t controller;
 
 int main(void)

@@ -23,11 +23,11 @@ typedef struct {
     /* The plan: all inputs of the model and the outputs expected after them, row by row (HORIZON), and its cost. */
     real_t plan[@NAME@_HORIZON * @NAME@_MODEL_INPUTS], outputs[@NAME@_HORIZON * @NAME@_MODEL_OUTPUTS], cost;
     int iterations, settled; /* programmes solved; whether the cost has settled */
-    /* Innovations: measured minus expected, their expected deviations, whether each was used; their mean squares and
-     * products of neighbours in units of these deviations, over the last samples. */
+    /* Innovations: measured minus expected, their expected deviations, whether each was used; their mean squares
+     * in units of these deviations, over the last samples. */
     real_t innovation[@NAME@_MODEL_OUTPUTS], deviation[@NAME@_MODEL_OUTPUTS];
     int taken[@NAME@_MODEL_OUTPUTS], rejected[@NAME@_MODEL_OUTPUTS];
-    real_t spread[@NAME@_MODEL_OUTPUTS], correlation[@NAME@_MODEL_OUTPUTS], samples;
+    real_t spread[@NAME@_MODEL_OUTPUTS], samples;
     /* The estimate: the measured state, what the model carries, and what is added to it in every step. */
     real_t line[@NAME@_MODEL_STATES], carried[@NAME@_MODEL_CARRIED], disturbance[@NAME@_MODEL_CARRIED];
     int begun;

@@ -3,7 +3,6 @@ static void compare(@name@_t *c, const real_t *measured, const real_t *expected,
 {
     const real_t samples = c->samples + 1 < SPREAD_MEMORY ? c->samples + 1 : SPREAD_MEMORY;
     for (int i = 0; i < N; i++) {
-        const real_t before = c->innovation[i] == c->innovation[i] ? c->innovation[i] : 0;
         const int here = measured[i] == measured[i];
         c->innovation[i] = measured[i] - expected[i];
         c->taken[i] = here;
@@ -15,10 +14,8 @@ static void compare(@name@_t *c, const real_t *measured, const real_t *expected,
         const int spike = here && fabs(size) > GATE * sqrt(larger(usual, 1)) && c->rejected[i] < MAX_REJECTED;
         c->taken[i] = here && !spike;
         c->rejected[i] = spike ? c->rejected[i] + 1 : 0;
-        if (c->taken[i]) {
+        if (c->taken[i])
             c->spread[i] += (size * size - c->spread[i]) / samples;
-            c->correlation[i] += (size * before / c->deviation[i] - c->correlation[i]) / samples;
-        }
     }
     if (KNOWN_NOISE)
         c->samples = samples;
