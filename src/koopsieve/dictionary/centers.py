@@ -63,8 +63,6 @@ def find_centers(centers: int | ArrayLike, domain: Domain, scale: FloatArray, rn
 
 
 def _cluster(count: int, domain: Domain, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
-    if count < 1:
-        raise KoopsieveError(f"centers must be at least one. Got {count}.")
     rows = draw_rows(domain, _MAX_ROWS, rng.spawn(1)[0]) / scale  # leaves the seed of k-means alone
     distinct = len(np.unique(rows, axis=0))
     if distinct < count:
@@ -140,9 +138,13 @@ def _means(x: FloatArray, nearest: IndexArray, centers: FloatArray) -> FloatArra
         nearest = nearest.copy()
         nearest[np.argsort(-away, kind="stable")[: len(empty)]] = empty
         count = np.bincount(nearest, minlength=len(centers))
-    sums = np.stack([np.bincount(nearest, column, minlength=len(centers)) for column in x.T], axis=1)
-    means: FloatArray = sums / np.maximum(count, 1)[:, None]
+    means: FloatArray = _sums(x, nearest, len(centers)) / np.maximum(count, 1)[:, None]
     return means
+
+
+def _sums(x: FloatArray, nearest: IndexArray, centers: int) -> FloatArray:
+    """Return the sums of the rows of every centre."""
+    return np.stack([np.bincount(nearest, column, minlength=centers) for column in x.T], axis=1)
 
 
 def _refine(centers: FloatArray, domain: Domain, scale: FloatArray) -> FloatArray:
@@ -153,8 +155,8 @@ def _refine(centers: FloatArray, domain: Domain, scale: FloatArray) -> FloatArra
             x = block[first : first + _MAX_ROWS] / scale
             nearest = _nearest(x, centers)
             here = np.bincount(nearest, minlength=len(centers))
-            sums = np.stack([np.bincount(nearest, column, minlength=len(centers)) for column in x.T], axis=1)
-            together = (centers * count[:, None] + sums) / np.maximum(count + here, 1)[:, None]
+            together = centers * count[:, None] + _sums(x, nearest, len(centers))
+            together /= np.maximum(count + here, 1)[:, None]
             centers, count = np.where((here > 0)[:, None], together, centers), count + here
     return centers
 

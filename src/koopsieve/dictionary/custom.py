@@ -16,6 +16,7 @@ from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.dictionary.observables import Observables
 from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
+PointFunction = Callable[[FloatArray], Any]
 _STEP = np.cbrt(np.finfo(float).eps)  # of a central difference, relative to the size of the coordinate
 
 
@@ -56,26 +57,21 @@ class Code(Observables):
 
     columns: IndexArray
 
-    @property
     @abstractmethod
-    def called(self) -> Callable[[FloatArray], Any]:
-        """What computes the columns."""
-
-    @property
-    @abstractmethod
-    def derivative(self) -> Callable[[FloatArray], Any] | None:
-        """What computes their derivatives, if the user gave it."""
+    def functions(self) -> tuple[PointFunction, PointFunction | None]:
+        """Return what computes the columns, and what computes their derivatives if the user gave it."""
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Call, check and cut."""
-        values = _as_columns(self.called(points), len(points), self.names)
+        values = _as_columns(self.functions()[0](points), len(points), self.names)
         out[:] = values[:, self.columns]
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the user's derivative, or central differences where there is none."""
-        if self.derivative is None:
+        _, derivative = self.functions()
+        if derivative is None:
             return self._differences(points)
-        given = np.asarray(self.derivative(points), dtype=float)
+        given = np.asarray(derivative(points), dtype=float)
         if given.ndim != 3 or len(given) != len(points) or given.shape[2] != points.shape[1]:
             raise KoopsieveError(
                 "gradient must return the derivatives of every column with respect to every coordinate. Expected "
@@ -109,19 +105,13 @@ class Code(Observables):
 class Calls(_HoldsFunctions, Code):
     """Columns of a callable in this program, which no file can hold."""
 
-    function: Callable[[FloatArray], Any]
+    function: PointFunction
     columns: IndexArray
-    slope: Callable[[FloatArray], Any] | None = None
+    slope: PointFunction | None = None
 
-    @property
-    def called(self) -> Callable[[FloatArray], Any]:
-        """The callable."""
-        return self.function
-
-    @property
-    def derivative(self) -> Callable[[FloatArray], Any] | None:
-        """The derivative, if there is one."""
-        return self.slope
+    def functions(self) -> tuple[PointFunction, PointFunction | None]:
+        """Return the callables."""
+        return self.function, self.slope
 
     def fits(self, width: int) -> bool:
         """Refuse: it cannot come out of a file."""
@@ -143,15 +133,9 @@ class ImportedCalls(Code):
     paths: tuple[str, ...]
     columns: IndexArray
 
-    @property
-    def called(self) -> Callable[[FloatArray], Any]:
-        """The function, imported when it is first called."""
-        return imported(self.paths[0])
-
-    @property
-    def derivative(self) -> Callable[[FloatArray], Any] | None:
-        """The derivative, if there is one."""
-        return imported(self.paths[1]) if self.paths[1] else None
+    def functions(self) -> tuple[PointFunction, PointFunction | None]:
+        """Import the functions when they are first called."""
+        return imported(self.paths[0]), imported(self.paths[1]) if self.paths[1] else None
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -169,7 +153,7 @@ class ImportedCalls(Code):
 
 
 @cache
-def imported(path: str) -> Callable[[FloatArray], Any]:
+def imported(path: str) -> PointFunction:
     """Return the function at an import path, `module:name`."""
     module, _, name = path.partition(":")
     try:
@@ -211,9 +195,9 @@ class Function(_HoldsFunctions, Block):
     [[3.0]]
     """
 
-    function: Callable[[FloatArray], Any] | str
+    function: PointFunction | str
     names: Sequence[str]
-    gradient: Callable[[FloatArray], Any] | str | None = None
+    gradient: PointFunction | str | None = None
     of: str = STATES
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
@@ -235,7 +219,7 @@ class Function(_HoldsFunctions, Block):
         if isinstance(self.function, str) and (self.gradient is None or isinstance(self.gradient, str)):
             return ImportedCalls(names, (self.function, self.gradient or ""), columns)
         function, slope = (imported(one) if isinstance(one, str) else one for one in (self.function, self.gradient))
-        return Calls(names, cast("Callable[[FloatArray], Any]", function), columns, slope)
+        return Calls(names, cast("PointFunction", function), columns, slope)
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,7 +18,7 @@ from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_
 from koopsieve.data.signals import Signals
 from koopsieve.dictionary.observables import Observables, Program, evaluate_families, joined, offsets, selected
 from koopsieve.dictionary.recipes import Block, Samples
-from koopsieve.dictionary.registry import array_names, from_parts, to_parts
+from koopsieve.dictionary.registry import from_parts, to_parts
 from koopsieve.dictionary.states import Coordinates, Inputs, Ones, Pairs
 
 KIND = "koopsieve dictionary"
@@ -212,11 +212,9 @@ class Dictionary(Shown):
             return self
         widths = (len(self.state_names) + len(self.signals.acting), len(self.state_names))
         single = [acting.select(np.array([j])) for j in range(acting.size)]
-        products = tuple(Pairs.of(one, family, widths) for one in single for family in self._varying_families())
+        varying = [family for family in self.families if not isinstance(family, Ones)]
+        products = tuple(Pairs.of(one, family, widths) for one in single for family in varying)
         return replace(self, input_families=(acting, *products))
-
-    def _varying_families(self) -> list[Observables]:
-        return [family for family in self.families if not isinstance(family, Ones)]
 
     def linear(self) -> Dictionary:
         """Return the same observables with the inputs themselves as input terms."""
@@ -252,11 +250,11 @@ class Dictionary(Shown):
         """
         signals = Signals.from_dict(config["signals"])
         states, both = len(signals.state_names), len(signals.state_names) + len(signals.inputs)
-        extra = arrays.keys() - array_names(config["families"]) - array_names(config["drives"], "drive.")
+        extra = dict(arrays)
+        families = from_parts(config["families"], extra, states, "", functions_from)
+        found = cls(families, signals, from_parts(config["drives"], extra, both, "drive.", functions_from))
         if extra:
             raise KoopsieveError(f"It has arrays that do not belong to it: {', '.join(sorted(extra)[:5])}.")
-        families = from_parts(config["families"], arrays, states, "", functions_from)
-        found = cls(families, signals, from_parts(config["drives"], arrays, both, "drive.", functions_from))
         with np.errstate(all="ignore"):  # what does not fit together shows here, not at the first prediction
             found.evaluate(np.ones((1, both)))
         return found

@@ -153,7 +153,7 @@ class ScaledProducts(Observables):
 
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return the product of powers; what is neither moved nor scaled stays as it is."""
-        return self._plain.expression(column, [self._scaled(p, j) for j, p in enumerate(point)])
+        return self._plain.expression(column, [self._scaled(p, j) for j, p in enumerate(point[: len(self.scale)])])
 
     def _scaled(self, coordinate: Any, j: int) -> Any:
         center, scale = float(self.center[j]), float(self.scale[j])

@@ -68,12 +68,15 @@ def to_parts(families: Sequence[Observables], prefix: str = "") -> tuple[list[di
 
 def from_parts(
     config: Sequence[Mapping[str, Any]],
-    arrays: Mapping[str, FloatArray],
+    arrays: dict[str, FloatArray],
     width: int,
     prefix: str = "",
     functions_from: Sequence[str] = (),
 ) -> tuple[Observables, ...]:
-    """Return the families described, which take points of `width` coordinates."""
+    """Return the families described, which take points of `width` coordinates; what they hold is taken from `arrays`.
+
+    Of a family that holds others, the array `widths` says how many coordinates each of these takes.
+    """
     found = tuple(_family(f"{prefix}{number}", entry, arrays, width) for number, entry in enumerate(config))
     require_named_modules(found, functions_from)
     return found
@@ -90,19 +93,6 @@ def require_named_modules(families: Sequence[Observables], functions_from: Seque
             )
 
 
-def array_names(config: Sequence[Mapping[str, Any]], prefix: str = "") -> set[str]:
-    """Return the names of the arrays that the families described have."""
-    names: set[str] = set()
-    for number, entry in enumerate(config):
-        for field, hint in _fields(_kind(entry)).items():
-            place = f"{prefix}{number}.{field}"
-            if hint is Observables:
-                names |= array_names([entry[field]], f"{place}.")
-            elif hint != Texts:
-                names.add(place)
-    return names
-
-
 @cache
 def _fields(kind: type[Observables]) -> dict[str, Any]:
     """Return the fields of a family with what they hold: texts, other families, numbers or indices."""
@@ -110,33 +100,24 @@ def _fields(kind: type[Observables]) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
-def _kind(entry: Mapping[str, Any]) -> type[Observables]:
+def _family(place: str, entry: Mapping[str, Any], arrays: dict[str, FloatArray], width: int) -> Observables:
     if entry["kind"] not in FAMILIES:
         raise KoopsieveError(f"Unknown kind of observables {entry['kind']!r}; expected one of {', '.join(FAMILIES)}.")
-    return FAMILIES[entry["kind"]]
-
-
-def _family(place: str, entry: Mapping[str, Any], arrays: Mapping[str, FloatArray], width: int) -> Observables:
-    kind = _kind(entry)
-    values: dict[str, Any] = {}
+    kind, values = FAMILIES[entry["kind"]], dict[str, Any]()
+    within = [field for field, hint in _fields(kind).items() if hint is Observables]
+    inner = dict(zip(within, np.asarray(arrays[f"{place}.widths"]), strict=True)) if within else {}
     for field, hint in _fields(kind).items():
         name = f"{place}.{field}"
         if hint is Observables:
-            inner = _inner_width(place, [f for f, h in _fields(kind).items() if h is Observables].index(field), arrays)
-            values[field] = _family(f"{name}.0", entry[field], arrays, min(inner, width))
+            values[field] = _family(f"{name}.0", entry[field], arrays, min(int(inner[field]), width))
         elif hint == Texts:
             values[field] = _texts(place, field, entry[field])
         else:
-            values[field] = _numbers(name, arrays[name], hint == IndexArray)
+            values[field] = _numbers(name, arrays.pop(name), hint == IndexArray)
     family = kind(**values)
     if not family.fits(width):
         raise KoopsieveError(f"The arrays of its family {place} do not fit its {family.size} names or {width} columns.")
     return family
-
-
-def _inner_width(place: str, position: int, arrays: Mapping[str, FloatArray]) -> int:
-    """Return the coordinates that one of the families within a family takes; its array `widths` says it."""
-    return int(np.asarray(arrays[f"{place}.widths"])[position])
 
 
 def _texts(place: str, field: str, found: Any) -> Texts:

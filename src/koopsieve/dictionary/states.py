@@ -12,9 +12,6 @@ from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.dictionary.observables import Observables, Program, indices_below, multiplied, program
 from koopsieve.dictionary.recipes import Block, Fitted, Samples
 
-MAX_DEGREE = 100
-MAX_MONOMIALS = 50_000  # their regression alone would take 20 GB
-
 
 @dataclass(frozen=True, eq=False)
 class Coordinates(Observables):

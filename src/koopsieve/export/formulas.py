@@ -6,7 +6,6 @@ Symbols have safe names of their own; what a user calls a signal may hold anythi
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -118,30 +117,30 @@ def latex_name(name: str, sample: str = "") -> str:
 SHORT_SUM, SHORT_LIST = 8, 12  # terms of a sum and lines of a list that are shown when it must be short
 
 
-class _Notation(ABC):
-    """How names, numbers and sums are written."""
+class _TextNotation:
+    """How names, numbers and sums are written: as text."""
 
-    minus: str
+    minus = "−"
 
-    @abstractmethod
     def sample(self, signal: str, steps: int, name: str, later: int) -> str:
         """Return a sample of a signal, called `name`, or the one some steps later."""
+        return sample_name(signal, steps + later) if later else name
 
-    @abstractmethod
     def observable(self, number: int, later: int) -> str:
         """Return an observable that has no name of its own in equations."""
+        return sample_name(f"φ{number}", later)
 
-    @abstractmethod
     def expression(self, of: Expr, names: Names) -> str:
         """Return an expression."""
+        return text(of, names)
 
-    @abstractmethod
     def words(self, plain: str) -> str:
         """Return plain words among formulas."""
+        return plain
 
-    @abstractmethod
     def code(self, name: str) -> str:
         """Return a term of a user's own code."""
+        return name
 
     def sum(self, pieces: Sequence[str], hidden: int) -> str:
         """Return pieces added up, and how many more there are."""
@@ -152,26 +151,9 @@ class _Notation(ABC):
         return joined + self.words(f" + … ({hidden} more terms)") if hidden else joined
 
 
-class _TextNotation(_Notation):
-    minus = "−"
+class _LatexNotation(_TextNotation):
+    """The same in LaTeX."""
 
-    def sample(self, signal: str, steps: int, name: str, later: int) -> str:
-        return sample_name(signal, steps + later) if later else name
-
-    def observable(self, number: int, later: int) -> str:
-        return sample_name(f"φ{number}", later)
-
-    def expression(self, of: Expr, names: Names) -> str:
-        return text(of, names)
-
-    def words(self, plain: str) -> str:
-        return plain
-
-    def code(self, name: str) -> str:
-        return name
-
-
-class _LatexNotation(_Notation):
     minus = "-"
 
     def sample(self, signal: str, steps: int, name: str, later: int) -> str:
@@ -201,7 +183,7 @@ def equations_in_latex(model: Model) -> str:
     return f"$$\\begin{{aligned}}\n{rows}\n\\end{{aligned}}$$"
 
 
-def _lines(model: Model, notation: _Notation, equals: str, short: bool) -> list[str]:
+def _lines(model: Model, notation: _TextNotation, equals: str, short: bool) -> list[str]:
     """Return the sums of the step, then those of the outputs, then what observables are at the start."""
     signals, carried = model.signals, model.carried_names
     known = dict(zip(signals.state_names + signals.acting, signals.samples, strict=True))
@@ -227,7 +209,7 @@ def _sums(
     of: TermMap,
     targets: Sequence[str],
     coordinates: Sequence[str],
-    notation: _Notation,
+    notation: _TextNotation,
     equals: str,
     short: bool,
     wanted: Sequence[int] | None = None,
@@ -253,7 +235,7 @@ def _sums(
     return [*lines, notation.words(f"… and {hidden} more")] if hidden else lines
 
 
-def _terms(of: TermMap, point: Sequence[Symbol], names: dict[Symbol, str], notation: _Notation) -> list[Expr]:
+def _terms(of: TermMap, point: Sequence[Symbol], names: dict[Symbol, str], notation: _TextNotation) -> list[Expr]:
     """Return the terms; one of a user's own code is a symbol with its name."""
     found: list[Expr] = []
     for family in of.families:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from benchmarks.systems import (
     PlanarQuadrotor,
@@ -17,37 +16,53 @@ from benchmarks.systems import (
 )
 from koopsieve import KoopsieveError
 from koopsieve.systems import duffing, random_drive
+from tests.unit.systems.test_systems import by_scipy
+
+DRIVE = random_drive(60, 10, 0.8, 0)
+CURRENT = np.abs(random_drive(40, 10, 0.6, 0))
+NONE = np.zeros((30, 0))
 
 
-def by_scipy(field, inputs, dt, initial):
-    states = [np.asarray(initial, dtype=float)]
-    for u in inputs:
-        end = solve_ivp(lambda _, x, u=u: field(x, u), (0, dt), states[-1], rtol=1e-10, atol=1e-12)
-        states.append(end.y[:, -1])
-    return np.array(states)
+def prey(x, u):
+    return [x[0] * (1 + u - x[0] / 8 - x[1]), x[1] * (x[0] - 1)]
+
+
+def nerve(x, u):
+    return [x[0] - x[0] ** 3 / 3 - x[1] + u, (x[0] + 0.7 - 0.8 * x[1]) / 12.5]
+
+
+def reaction(x, u):
+    held = (1.4 * x[1] + u) * (x[0] - 0.002) / (x[0] + 0.002)
+    return [(x[0] - x[0] ** 2 - held) / 0.05, x[0] - x[1]]
+
+
+def craft(x, *u):
+    return PlanarQuadrotor().derivative(tuple(x), u)
+
+
+def ring(x):
+    return (np.roll(x, -1) - np.roll(x, 2)) * np.roll(x, 1) - x + 8
 
 
 @pytest.mark.parametrize(
-    ("simulate", "field", "dt", "initial"),
+    "simulate, field, drive, dt, initial, atol",
     [
-        (pendulum, lambda x, u: [x[1], u[0] - 0.3 * x[1] - 4 * np.sin(x[0])], 0.05, (1.0, 0.5)),
-        (lotka_volterra, lambda x, u: [x[0] * (1 + u[0] - x[0] / 8 - x[1]), x[1] * (x[0] - 1)], 0.1, (0.5, 2.0)),
+        (pendulum, lambda x, u: [x[1], u - 0.3 * x[1] - 4 * np.sin(x[0])], DRIVE, 0.05, (1.0, 0.5), 1e-7),
+        (lotka_volterra, prey, DRIVE, 0.1, (0.5, 2.0), 1e-7),
+        (fitzhugh_nagumo, nerve, CURRENT, 0.5, (-1.2, -0.62), 1e-6),
+        (oregonator, reaction, 0.1 * CURRENT, 0.05, (0.3, 0.05), 1e-6),
+        (planar_quadrotor, craft, np.hstack([3 * DRIVE, DRIVE[::-1]]), 0.05, (0.1, 0.2, 0.3, -0.4, 0.5, -0.6), 1e-5),
+        (rossler, lambda x: [-x[1] - x[2], x[0] + 0.2 * x[1], 0.2 + x[2] * (x[0] - 5.7)], NONE, 0.1, (1, 2, 0.5), 1e-6),
+        (lambda *asked, initial: lorenz96(*asked, states=5, initial=initial), ring, NONE, 0.05, (1, 3, 8, 2, -1), 1e-4),
     ],
 )
-def test_driven_systems_follow_their_equations(simulate, field, dt, initial):
-    drive = random_drive(60, 10, 0.8, 0)
-    np.testing.assert_allclose(simulate(drive, dt, initial=initial), by_scipy(field, drive, dt, initial), atol=1e-7)
+def test_they_follow_their_equations(simulate, field, drive, dt, initial, atol):
+    given = (drive, dt) if drive.size else (len(drive) * dt, dt)
+    found = simulate(*given, initial=initial)
+    np.testing.assert_allclose(found, by_scipy(field, drive, dt, initial), atol=atol)
 
 
-def test_rossler_follows_its_equations_and_starts_on_the_attractor():
-    found = rossler(3.0, 0.1, initial=[1.0, 2.0, 0.5])
-    expected = by_scipy(
-        lambda x, _: [-x[1] - x[2], x[0] + 0.2 * x[1], 0.2 + x[2] * (x[0] - 5.7)],
-        np.zeros((30, 0)),
-        0.1,
-        (1.0, 2.0, 0.5),
-    )
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+def test_rossler_starts_on_the_attractor():
     states = rossler(20.0, 0.1, seed=3)
     assert np.abs(states[:, :2]).max() < 13
     assert 0 < states[:, 2].min() < states[:, 2].max() < 25
@@ -58,35 +73,6 @@ def test_rossler_follows_its_equations_and_starts_on_the_attractor():
 def test_populations_settle_where_growth_and_loss_are_equal():
     final = lotka_volterra(np.zeros((2000, 1)))[-1]
     np.testing.assert_allclose(final, [1.0, 1 - 1 / 8], atol=1e-3)
-
-
-def test_they_say_what_they_want():
-    with pytest.raises(KoopsieveError, match="one column"):
-        pendulum(np.zeros(10))
-    with pytest.raises(KoopsieveError, match="one column"):
-        lotka_volterra(np.zeros((10, 2)))
-    with pytest.raises(KoopsieveError, match="positive"):
-        lotka_volterra(np.zeros((10, 1)), initial=(0.0, 1.0))
-    with pytest.raises(KoopsieveError, match="three states"):
-        rossler(1.0, 0.1, initial=[1.0])
-    with pytest.raises(KoopsieveError, match="positive"):
-        rossler(0.0)
-
-
-def test_fast_and_slow_systems_follow_their_equations():
-    drive = np.abs(random_drive(40, 10, 0.6, 0))
-
-    def nerve(x, u):
-        return [x[0] - x[0] ** 3 / 3 - x[1] + u[0], (x[0] + 0.7 - 0.8 * x[1]) / 12.5]
-
-    np.testing.assert_allclose(fitzhugh_nagumo(drive), by_scipy(nerve, drive, 0.5, (-1.2, -0.62)), atol=1e-6)
-
-    def reaction(x, u):
-        held = (1.4 * x[1] + u[0]) * (x[0] - 0.002) / (x[0] + 0.002)
-        return [(x[0] - x[0] ** 2 - held) / 0.05, x[0] - x[1]]
-
-    found = oregonator(0.1 * drive, initial=(0.3, 0.05))
-    np.testing.assert_allclose(found, by_scipy(reaction, 0.1 * drive, 0.05, (0.3, 0.05)), atol=1e-6)
 
 
 def test_a_nerve_rests_without_current_and_fires_with_it():
@@ -113,15 +99,10 @@ def test_a_particle_in_two_wells_has_the_velocities_of_boltzmann_and_changes_wel
     np.testing.assert_allclose(quiet, duffing(np.zeros((60, 1)), initial=(0.2, 0.1)), atol=1e-4)
 
 
-def test_weather_on_a_ring_follows_its_equations_and_is_the_same_from_every_place():
+def test_weather_on_a_ring_is_the_same_from_every_place():
     start = np.array([1.0, 3.0, 8.0, 2.0, -1.0])
-
-    def field(x, _):
-        return (np.roll(x, -1) - np.roll(x, 2)) * np.roll(x, 1) - x + 8
-
-    found = lorenz96(2.0, 0.05, states=5, initial=start)
-    np.testing.assert_allclose(found, by_scipy(field, np.zeros((40, 0)), 0.05, start), atol=1e-4)
-    np.testing.assert_allclose(lorenz96(2.0, 0.05, states=5, initial=np.roll(start, 1)), np.roll(found, 1, axis=1))
+    one, two = (lorenz96(2.0, 0.05, states=5, initial=np.roll(start, shift)) for shift in (0, 1))
+    np.testing.assert_allclose(two, np.roll(one, 1, axis=1))
     states = lorenz96(50.0, 0.05, seed=2)
     assert states.shape == (1001, 6)
     assert np.abs(states).max() < 20
@@ -131,16 +112,18 @@ def test_weather_on_a_ring_follows_its_equations_and_is_the_same_from_every_plac
 def test_a_quadrotor_goes_where_it_is_told_and_obeys_newton():
     command = np.tile([2.0, -1.0], (400, 1))
     np.testing.assert_allclose(planar_quadrotor(command)[-1], [2.0, -1.0, 0, 0, 0, 0], atol=1e-3)
-    drive = np.hstack([random_drive(60, 20, 3.0, 0), random_drive(60, 20, 1.5, 1)])
-    craft, start = PlanarQuadrotor(), np.array([0.1, 0.2, 0.3, -0.4, 0.5, -0.6])
-    expected = by_scipy(lambda x, u: craft.derivative(tuple(x), tuple(u)), drive, 0.05, start)
-    np.testing.assert_allclose(planar_quadrotor(drive, initial=start), expected, atol=1e-5)
-    *_, ax, az, _ = craft.derivative(tuple(start), (0.0, 0.0))
+    *_, ax, az, _ = craft((0.1, 0.2, 0.3, -0.4, 0.5, -0.6), 0.0, 0.0)
     assert np.arctan2(-ax, az + 9.81) == pytest.approx(0.3)  # all force but the weight is along the craft's axis
 
 
-def test_the_newer_ones_say_what_they_want():
-    for call, told in [
+@pytest.mark.parametrize(
+    "call, told",
+    [
+        (lambda: pendulum(np.zeros(10)), "one column"),
+        (lambda: lotka_volterra(np.zeros((10, 2))), "one column"),
+        (lambda: lotka_volterra(np.zeros((10, 1)), initial=(0.0, 1.0)), "positive"),
+        (lambda: rossler(1.0, 0.1, initial=[1.0]), "three states"),
+        (lambda: rossler(0.0), "positive"),
         (lambda: fitzhugh_nagumo(np.zeros(10)), "one column"),
         (lambda: oregonator(np.full((3, 1), -1.0)), "negative"),
         (lambda: oregonator(np.zeros((3, 1)), initial=(0.0, 1.0)), "positive"),
@@ -148,6 +131,8 @@ def test_the_newer_ones_say_what_they_want():
         (lambda: lorenz96(1.0, states=3), "at least 4"),
         (lambda: lorenz96(1.0, initial=[1.0]), "6 states"),
         (lambda: planar_quadrotor(np.zeros((3, 1))), "columns x and z"),
-    ]:
-        with pytest.raises(KoopsieveError, match=told):
-            call()
+    ],
+)
+def test_they_say_what_they_want(call, told):
+    with pytest.raises(KoopsieveError, match=told):
+        call()

@@ -33,12 +33,8 @@ def test_copies_by_hand():
     assert [name for name, free in zip(phi.names, found.free, strict=True) if free] == ["1", "y", "z", "y^2"]
 
 
-def test_a_copy_whose_source_is_missing_has_to_be_predicted():
-    phi = cut(dictionary(2, 2), "y", "z", "y[k-2]", "u[k-2]")
-    assert shifts(phi).free.all()
-
-
 def test_what_is_missing_is_carried_along_behind_the_rest():
+    assert shifts(cut(dictionary(2, 2), "y", "z", "y[k-2]", "u[k-2]")).free.all()  # without it, it must be predicted
     phi = cut(dictionary(3, 2), "y", "z", "z[k-3]", "u[k-2]", "y z")
     carried = with_delay_line(phi)
     assert carried.names == (*phi.names, "z[k-1]", "z[k-2]", "u[k-1]")
@@ -46,18 +42,8 @@ def test_what_is_missing_is_carried_along_behind_the_rest():
     assert [name for name, free in zip(carried.names, found.free, strict=True) if free] == ["y", "z", "y z"]
     states = embed_delays(DATA, 3, 2).states[0]
     np.testing.assert_array_equal(carried(states)[:, : phi.size], phi(states))
-
-
-def test_nothing_is_carried_where_nothing_is_missing():
     for phi in (dictionary(0, 0), dictionary(2, 1), cut(dictionary(2, 1), "y", "z", "y z")):
-        assert with_delay_line(phi) is phi
-
-
-def test_where_the_next_input_acts_the_youngest_copy_is_the_input_that_acted():
-    phi = dictionary(0, 2, "k+1")
-    found = shifts(phi)
-    named = {phi.names[t]: (*phi.names, "acting")[s] for t, s in zip(found.targets, found.sources, strict=True)}
-    assert named == {"u[k]": "acting", "u[k-1]": "u[k]"}
+        assert with_delay_line(phi) is phi  # nothing is missing
 
 
 def test_copies_are_what_the_data_say():
@@ -67,4 +53,8 @@ def test_copies_are_what_the_data_say():
     lifted, found = phi(data.states[0]), shifts(phi)
     everything = np.hstack([lifted[:-1], data.inputs[0]])
     np.testing.assert_array_equal(lifted[1:, found.targets], everything[:, found.sources])
-    assert len(found.targets) == 2 * 2 + 3
+    named = {phi.names[t]: (*phi.names, "acting")[s] for t, s in zip(found.targets, found.sources, strict=True)}
+    assert named == {
+        **{"y[k-1]": "y", "z[k-1]": "z", "y[k-2]": "y[k-1]", "z[k-2]": "z[k-1]"},
+        **{"u[k]": "acting", "u[k-1]": "u[k]", "u[k-2]": "u[k-1]"},
+    }

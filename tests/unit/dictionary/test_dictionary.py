@@ -31,28 +31,6 @@ def data():
     return Trajectories.from_arrays([rng.normal(size=(40, 2)), rng.normal(size=(25, 2))], state_names=["a", "b"])
 
 
-@pytest.fixture
-def everything(data):
-    blocks = (
-        States()
-        + Constant()
-        + Monomials(degree=3)
-        + SquaredExponential(centers=5, coefficients=[0.1, 2.0])
-        + PeriodicSquaredExponential(centers=3, coefficients=[0.5], frequencies=[0.3, 1.0], standardize=True)
-        + Fourier(frequencies=[0.25])
-        + RandomFourier(features=4)
-        + Function(lambda x: np.column_stack([np.sin(x[:, 0]), np.abs(x[:, 1])]), names=["sin a", "|b|"])
-        + Transformer(PolynomialFeatures(degree=4, interaction_only=True, include_bias=False), names=["A", "B", "A*B"])
-    )
-    return blocks.fit(data, seed=3)
-
-
-def test_names_sizes_and_outputs(everything):
-    assert everything.size == len(everything.names) == 2 + 1 + 7 + 10 + 6 + 4 + 4 + 2 + 3
-    assert everything.names[:5] == ("a", "b", "1", "a^2", "a b")
-    assert everything.outputs == (0, 1)
-
-
 def test_values_against_the_formulas(data):
     centers = np.array([[0.0, 1.0], [2.0, -1.0]])
     x = data.states[0]
@@ -88,17 +66,6 @@ def test_random_waves_approximate_their_kernel(data):
     gram = 2 * phi(x) @ phi(x).T / phi.size
     kernel = np.exp(-0.3 * ((x[:, None] - x[None]) ** 2).sum(axis=-1))
     assert np.abs(gram - kernel).max() < 0.05
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_cutting_commutes_with_lifting(everything, data, seed):
-    rng = np.random.default_rng(seed)
-    kept = np.sort(rng.choice(everything.size, rng.integers(1, everything.size), replace=False))
-    cut = everything.select(kept)
-    assert cut.names == tuple(everything.names[i] for i in kept)
-    np.testing.assert_allclose(cut(data.states[0]), everything(data.states[0])[:, kept], rtol=1e-12, atol=1e-14)
-    again = np.arange(0, len(kept), 2)
-    assert cut.select(again).names == everything.select(kept[again]).names
 
 
 def test_what_is_cut_away_is_not_computed(data):
@@ -137,10 +104,10 @@ def test_delayed_copies_are_not_outputs():
     assert phi.select([0, 2, 4]).state_positions.tolist() == [-1, 1, -1, 2, -1]
 
 
-def test_code_is_not_put_into_files(everything, data):
-    with pytest.raises(KoopsieveError, match="come from Python code"):
-        everything.to_parts()
+def test_files_that_hold_something_else_are_refused(data):
     config, arrays = States().fit(data).to_parts()
+    with pytest.raises(KoopsieveError, match="arrays that do not belong to it: more"):
+        Dictionary.from_parts(config, {**arrays, "more": np.zeros(1)})
     config["families"][0]["kind"] = "os.system"
     with pytest.raises(KoopsieveError, match="Unknown kind"):
         Dictionary.from_parts(config, arrays)

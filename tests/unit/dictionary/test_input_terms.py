@@ -9,7 +9,6 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data import Stream, Trajectories, embed_delays
 from koopsieve.dictionary import (
     Constant,
-    Dictionary,
     Fourier,
     Function,
     Inputs,
@@ -38,14 +37,11 @@ ALL = (
 )
 
 
-def test_without_a_block_that_sees_them_the_inputs_are_the_drives():
+def test_the_inputs_that_act_are_named_and_without_a_block_that_sees_them_the_input_terms():
     phi = States().fit(DATA)
     assert phi.input_term_names == ("p", "q")
     assert phi.linear_in_inputs
     assert States().fit(Trajectories.from_arrays(X)).input_term_names == ()
-
-
-def test_the_inputs_that_act_are_named():
     phi = (States() + Inputs() * States()).fit(embed_delays(DATA, 0, 1, "k+1"))
     assert phi.names == ("a", "b", "p[k]", "q[k]")
     assert phi.input_term_names[:5] == ("p[k+1] a", "p[k+1] b", "p[k+1] p[k]", "p[k+1] q[k]", "q[k+1] a")
@@ -58,10 +54,7 @@ def test_names_and_values_of_products():
     p, q, a, b = U[:, 0], U[:, 1], X[:-1, 0], X[:-1, 1]
     expected = np.column_stack([a, b, p, q, p * a, p * b, q * a, q * b, p, q])
     np.testing.assert_array_equal(phi.evaluate(POINTS), expected)
-
-
-def test_products_of_observables_are_observables():
-    phi = (States() * States()).fit(DATA)
+    phi = (States() * States()).fit(DATA)  # products of observables are observables
     assert phi.names == ("a a", "a b", "b a", "b b")
     np.testing.assert_array_equal(phi(X), np.column_stack([X[:, i] * X[:, j] for i in (0, 1) for j in (0, 1)]))
 
@@ -96,43 +89,21 @@ def test_blocks_of_both_are_those_of_states_with_the_inputs_among_them(block):
     np.testing.assert_allclose(phi.evaluate(POINTS)[:, 2:], judge(POINTS), rtol=1e-9, atol=1e-12)
 
 
-def test_a_stream_gives_the_same_drives():
+def test_a_stream_gives_the_same_and_both_halves_are_those_of_evaluate():
     stream = Stream.from_arrays(
         X, np.vstack([U, [[np.nan, np.nan]]]), state_names=["a", "b"], input_names=["p", "q"], dt=0.1
     )
     mine, theirs = ALL.fit(stream, seed=1), ALL.fit(DATA, seed=1)
     assert mine.regressors == theirs.regressors
     np.testing.assert_allclose(mine.evaluate(POINTS), theirs.evaluate(POINTS), rtol=1e-9, atol=1e-12)
-
-
-def test_lift_and_drive_write_the_halves_of_evaluate():
-    phi = ALL.fit(DATA)
-    lifted, driven = np.empty((49, phi.size), order="F"), np.empty((49, len(phi.input_term_names)), order="F")
-    phi.lift(X[:-1], lifted)
-    phi.evaluate_input_terms(X[:-1], U, driven)
-    np.testing.assert_array_equal(np.hstack([lifted, driven]), phi.evaluate(POINTS))
-
-
-def test_a_function_that_is_called_like_an_input_is_not_one():
-    squares = Function(lambda point: point[:, 2:] ** 2, names=["p", "q"], of=BOTH)
-    phi = (States() + squares).fit(DATA)
-    assert not phi.linear_in_inputs
-    driven = np.empty((49, 2))
-    phi.evaluate_input_terms(X[:-1], U, driven)
+    squares = Function(lambda point: point[:, 2:] ** 2, names=["p", "q"], of=BOTH)  # called like inputs, but none
+    for phi in (theirs, States().fit(DATA), (States() + squares).fit(DATA)):
+        lifted, driven = np.empty((49, phi.size), order="F"), np.empty((49, len(phi.input_term_names)), order="F")
+        phi.lift(X[:-1], lifted)
+        phi.evaluate_input_terms(X[:-1], U, driven)
+        np.testing.assert_array_equal(np.hstack([lifted, driven]), phi.evaluate(POINTS))
     np.testing.assert_array_equal(driven, U**2)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_cutting_drives(seed):
-    phi, rng = ALL.fit(DATA), np.random.default_rng(seed)
-    kept = np.flatnonzero(rng.random(phi.size) < 0.5)
-    drives = np.flatnonzero(rng.random(len(phi.input_term_names)) < 0.5)
-    cut = phi.select(kept, drives)
-    columns = [*kept, *(phi.size + drives)]
-    assert cut.regressors == tuple(phi.regressors[i] for i in columns)
-    np.testing.assert_allclose(cut.evaluate(POINTS), phi.evaluate(POINTS)[:, columns], rtol=1e-12, atol=1e-14)
-    assert phi.select(kept).input_term_names == phi.input_term_names
-    assert phi.select(kept, []).input_term_names == ()
+    assert not phi.linear_in_inputs
 
 
 @pytest.mark.parametrize("wrong", [[1, 0], [0, 0], [-1], [99], [0.0, 1.0], [True, False], [[0]], ["p"]])
@@ -142,18 +113,6 @@ def test_cutting_takes_increasing_indices(wrong):
         phi.select(wrong)
     with pytest.raises(KoopsieveError, match="input_terms must be increasing indices below 2"):
         phi.select([0], wrong)
-
-
-def test_files_hold_drives(tmp_path):
-    phi = ALL.fit(embed_delays(DATA, 1, 1, "k+1"))
-    phi = phi.select(np.arange(0, phi.size, 2), np.arange(0, len(phi.input_term_names), 2))
-    phi.save(tmp_path / "phi.npz")
-    for again in (Dictionary.from_parts(*phi.to_parts()), Dictionary.load(tmp_path / "phi.npz")):
-        assert again.regressors == phi.regressors
-        assert again.signals == phi.signals
-        points = np.random.default_rng(0).normal(size=(7, 8))
-        np.testing.assert_array_equal(again.evaluate(points), phi.evaluate(points))
-        np.testing.assert_array_equal(again.gradient(points), phi.gradient(points))
 
 
 def test_the_bilinear_dictionary():
@@ -171,12 +130,9 @@ def test_the_bilinear_dictionary():
     assert np.linalg.matrix_rank(both.evaluate(POINTS)) == len(both.regressors)
     assert both.linear().regressors == phi.regressors
     assert phi.varying.tolist() == [0, 1, 3, 4, 5]
-
-
-def test_without_inputs_all_forms_are_one():
-    phi = States().fit(Trajectories.from_arrays(X))
-    assert phi.bilinear() is phi
-    assert phi.linear() is phi
+    without = States().fit(Trajectories.from_arrays(X))
+    assert without.bilinear() is without
+    assert without.linear() is without
 
 
 @pytest.mark.parametrize(

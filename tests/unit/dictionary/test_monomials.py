@@ -4,11 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-import sympy
 
-from koopsieve import Constant, Dictionary, Inputs, Monomials, States, Trajectories, embed_delays, sift
-from koopsieve.dictionary.monomials import ScaledProducts
-from koopsieve.forms.reprojected.structure import DictionaryRegressors
+from koopsieve import Constant, Inputs, Monomials, States, Trajectories, embed_delays, sift
 
 RNG = np.random.default_rng(0)
 X, U = 3 * RNG.normal(size=(60, 2)), 3 * RNG.normal(size=(59, 1))
@@ -40,36 +37,6 @@ def test_neither_units_nor_the_order_of_the_data_matter(factor):
     found = other(factor * (X + OFFSET)) / scale
     ratio = np.abs(found).max(axis=0)
     np.testing.assert_allclose(found / ratio, first(X + OFFSET) / scale, atol=1e-9)
-
-
-def test_gradients_are_central_differences():
-    step = 1e-3
-    for family, width in zip(PHI.families, (4, 4, 5, 4, 5), strict=False):
-        points = POINTS[:5, :width]
-        for d in range(width):
-            moved = step * np.eye(width)[d]
-            slope = (family(points + moved) - family(points - moved)) / (2 * step)
-            np.testing.assert_allclose(family.gradient(points)[:, :, d], slope, rtol=1e-6, atol=1e-6)
-
-
-def test_programs_and_expressions_say_the_same():
-    regressors = DictionaryRegressors.of(PHI)
-    assert regressors.program is not None
-    symbols = sympy.symbols("p:5", real=True)
-    centred = [family for family in PHI.families if isinstance(family, ScaledProducts)]
-    for family in centred:
-        width = family.powers.shape[1]
-        for column in range(family.size):
-            exact = family.expression(column, symbols[:width])
-            found = float(exact.subs(dict(zip(symbols, POINTS[3], strict=True))))
-            assert found == pytest.approx(family(POINTS[3:4, :width])[0, column], rel=1e-12)
-
-
-def test_they_are_kept_in_files(tmp_path):
-    PHI.save(tmp_path / "phi.npz")
-    again = Dictionary.load(tmp_path / "phi.npz")
-    assert again.regressors == PHI.regressors
-    np.testing.assert_array_equal(again.evaluate(POINTS), PHI.evaluate(POINTS))
 
 
 @pytest.mark.parametrize("offset", [300.0, 1e4])

@@ -11,6 +11,7 @@ from koopsieve.data import Embedding
 from koopsieve.data.delays import embedded
 from koopsieve.evaluate import free_run, horizon_nmse, simulation_errors, stays_in_range, window_errors
 from koopsieve.evaluate.horizon_errors import _standard_error
+from koopsieve.evaluate.rollout import step_errors
 from koopsieve.forms.reprojected.model import ReprojectedModel
 from tests.reference.literal_prediction import predict_one
 from tests.reference.pendulum import least_squares_model, simulate_pendulum
@@ -29,7 +30,7 @@ def test_their_mean_is_the_mean_nmse(form, embedding):
     np.testing.assert_allclose(found.error, (nmse["x1"] + nmse["x2"]) / 2, rtol=1e-9, atol=1e-24)
 
 
-def test_blocks_by_hand():
+def test_blocks_by_hand(monkeypatch):
     data = simulate_pendulum([40, 30], 1)
     model = least_squares_model(data, RECIPE)
     found = window_errors(model, data, [4])
@@ -45,14 +46,8 @@ def test_blocks_by_hand():
     blocks = [block.mean() for block in np.array_split(errors, len(errors) // 4)]
     np.testing.assert_allclose(found.blocks[0], blocks, rtol=1e-8)
     np.testing.assert_allclose(found.standard_error, np.std(blocks, ddof=1) / np.sqrt(len(blocks)), rtol=1e-8)
-
-
-def test_the_order_of_pieces_does_not_matter(monkeypatch):
-    data = simulate_pendulum([60, 50], 1)
-    model = least_squares_model(data, RECIPE)
-    whole = window_errors(model, data, [1, 5])
     monkeypatch.setattr("koopsieve.evaluate.rollout._CHUNK_BYTES", 7 * 8 * model.numbers_per_start)
-    np.testing.assert_allclose(window_errors(model, data, [1, 5]).blocks, whole.blocks, rtol=1e-9)
+    np.testing.assert_allclose(window_errors(model, data, [4]).blocks, found.blocks, rtol=1e-9)  # piece by piece
 
 
 def test_an_output_that_never_changes_does_not_make_all_models_alike():
@@ -92,6 +87,29 @@ def test_the_spread_of_huge_errors_is_infinite_without_a_warning():
     np.testing.assert_array_equal(_standard_error(np.array([[1e200, 3e200], [1.0, 3.0]])), [np.inf, 1.0])
 
 
+def test_errors_of_every_step_are_those_of_predictions_written_out(monkeypatch):
+    data = simulate_pendulum([60, 9], 1)
+    model = least_squares_model(data, RECIPE)
+    errors, windows = step_errors(model, data, 12), [(0, k) for k in range(59)] + [(1, k) for k in range(8)]
+    assert list(zip(errors.episodes, errors.starts, strict=True)) == windows
+    for row, (episode, k) in zip(errors.errors, windows, strict=True):
+        x, u = data.states[episode], data.inputs[episode]
+        steps = min(12, len(x) - 1 - k)
+        predicted = model.predict(x[k], u[k : k + steps], steps)
+        np.testing.assert_allclose(row[:steps], x[k + 1 : k + 1 + steps] - predicted, atol=1e-12)
+        assert np.isnan(row[steps:]).all()
+    assert [len(errors.reaching(h)) for h in (1, 8, 12)] == [67, 53, 48]
+    assert [errors.separate_windows(h) for h in (8, 12)] == [8, 4]
+    states, acting, predicted = errors.complete_windows()
+    np.testing.assert_array_equal(states, data.states[0][:48])
+    np.testing.assert_array_equal(acting[4], data.inputs[0][4:16])
+    np.testing.assert_allclose(predicted[4], model.predict(states[4], acting[4], 12), atol=1e-12)
+    monkeypatch.setattr("koopsieve.evaluate.rollout.MAX_STEP_ERRORS", 400)
+    errors = step_errors(model, data, 4)  # many windows are thinned evenly
+    assert errors.errors.size <= 400
+    assert set(np.diff(errors.starts[errors.episodes == 0])) == {2}
+
+
 def spring(cubic, seed=0):
     """Return a record of y[k+1] = 0.8y − c·y³ + 0.15u with |y| below about one, and the model that made it."""
     rng = np.random.default_rng(seed)
@@ -108,21 +126,12 @@ def spring(cubic, seed=0):
     return data, ReprojectedModel(coef, phi, seen, np.array([[-1e6], [1e6]]))
 
 
-def test_the_model_that_made_a_record_simulates_it():
-    data, model = spring(0.05)
+@pytest.mark.parametrize("cubic, stays", [(0.05, True), (-0.045, False)])  # softer and softer: it runs away above 1.1
+def test_the_model_that_made_a_record_simulates_it_and_may_not_stay_in_range(cubic, stays):
+    data, model = spring(cubic)
     assert simulation_errors(model, data).max() < 1e-20
     np.testing.assert_allclose(free_run(model, data.states[0][0], data.inputs[0])[:, 0], data.states[0][1:, 0])
-
-
-def test_a_model_that_is_bounded_out_there_stays_in_range():
-    data, model = spring(0.05)
-    assert stays_in_range(model, data)
-
-
-def test_a_model_that_is_exact_in_the_data_and_unstable_beyond_does_not_stay():
-    data, model = spring(-0.045)  # softer and softer: with inputs above 1.1 it runs away
-    assert simulation_errors(model, data).max() < 1e-20
-    assert not stays_in_range(model, data)
+    assert stays_in_range(model, data) == stays
 
 
 @pytest.mark.parametrize("scale", [1.0, 1 + 1e-10, 1 - 1e-10])
@@ -134,8 +143,7 @@ def test_a_model_that_is_held_at_its_bounds_has_left_the_range_whatever_rounding
 
 
 def test_without_inputs_there_is_nothing_to_stretch():
-    rng = np.random.default_rng(0)
-    data = Trajectories.from_arrays(rng.normal(size=(50, 1)), dt=0.1)
+    data = Trajectories.from_arrays(np.random.default_rng(0).normal(size=(50, 1)), dt=0.1)
     phi = (States() + Constant()).fit(data)
     model = ReprojectedModel(np.array([[5.0], [0.0]]), phi, np.array([[-3.0], [3.0]]), np.array([[-1e6], [1e6]]))
     assert stays_in_range(model, data)

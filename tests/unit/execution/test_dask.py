@@ -66,16 +66,12 @@ def test_trajectories_and_dask_arrays(client):
     data = make()
     phi = (States() + Monomials()).fit(data)
     wanted = compress(data, phi, horizons=[1, 4], executor=Serial())
-    executor = DaskExecutor(client)
-    assert_same_statistics(compress(data, phi, horizons=[1, 4], chunk_rows=20, executor=executor), wanted, 1e-10)
     x = [da.from_array(a, chunks=(70, 2)) for a in data.states]
     u = [da.from_array(a, chunks=(50, 1)) for a in data.inputs]
-    for states in (x, [a.persist() for a in x]):
-        stream = Stream.from_arrays(states, u)
-        assert_same_statistics(compress(stream, phi, horizons=[1, 4], chunk_rows=20, executor=executor), wanted, 1e-10)
-    assert_same_statistics(
-        compress(Stream.from_arrays(x, u), phi, horizons=[1, 4], chunk_rows=20, executor=Serial()), wanted, 1e-10
-    )
+    streams = [Stream.from_arrays(states, u) for states in (x, [a.persist() for a in x])]
+    for source, executor in (*((one, DaskExecutor(client)) for one in (data, *streams)), (streams[0], Serial())):
+        found = compress(source, phi, horizons=[1, 4], chunk_rows=20, executor=executor)
+        assert_same_statistics(found, wanted, 1e-10)
 
 
 def test_parquet_and_dask_frames(client, tmp_path):
@@ -137,10 +133,8 @@ def test_monte_carlo_runs(client, tmp_path):
     tasks = [RunTask(f"run{i}", square, (i,)) for i in range(5)]
     found = run_tasks(tasks, tmp_path / "runs", {"seed": 0}, workers=1, executor=DaskExecutor(client))
     assert [result["square"] for result in found] == [0, 1, 4, 9, 16]
-    assert {path.name for path in (tmp_path / "runs").iterdir()} == {
-        "settings.json",
-        *(f"run{i}.json" for i in range(5)),
-    }
+    written = {path.name for path in (tmp_path / "runs").iterdir()}
+    assert written == {"settings.json", *(f"run{i}.json" for i in range(5))}
 
 
 def square(i):
@@ -162,13 +156,10 @@ def test_a_worker_killed_in_the_middle(client):
     from koopsieve.dictionary import Function
 
     data = make(lengths=(2000,))
-    plain = States() + SquaredExponential(centers=8)
-    phi = plain.fit(data)
+    slow = Function(lambda x: (time.sleep(0.02), np.abs(x[:, 0]))[1], names=["|x1|"])
+    phi = (States() + SquaredExponential(centers=8) + slow).fit(data)
     wanted = compress(data, phi, horizons=[2], executor=Serial())
-    slow = (plain + Function(lambda x: (time.sleep(0.02), np.abs(x[:, 0]))[1], names=["|x1|"])).fit(data)
-    slow_wanted = compress(data, slow, horizons=[2], executor=Serial())
-    before = client.run(os.getpid)
-    victim = next(iter(before.values()))
+    victim = next(iter(client.run(os.getpid).values()))
 
     def kill():
         time.sleep(0.7)
@@ -176,14 +167,13 @@ def test_a_worker_killed_in_the_middle(client):
 
     killer = threading.Thread(target=kill)
     killer.start()
-    came = compress(data, slow, horizons=[2], chunk_rows=20, executor=DaskExecutor(client))
+    came = compress(data, phi, horizons=[2], chunk_rows=20, executor=DaskExecutor(client))
     killer.join()
-    assert_same_statistics(came, slow_wanted, 1e-10)
+    assert_same_statistics(came, wanted, 1e-10)
     client.wait_for_workers(2, timeout=60)
     assert victim not in client.run(os.getpid).values()
-    assert_same_statistics(
-        compress(data, phi, horizons=[2], chunk_rows=50, executor=DaskExecutor(client)), wanted, 1e-10
-    )
+    again = compress(data, phi, horizons=[2], chunk_rows=50, executor=DaskExecutor(client))
+    assert_same_statistics(again, wanted, 1e-10)
 
 
 def test_a_scheduler_without_workers():

@@ -30,29 +30,22 @@ def test_threads_work_at_the_same_time_with_one_blas_thread_each():
 
     def meet(_):
         together.wait()
-        return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+        return max(blas_threads())
 
     np.linalg.norm(np.ones((2, 2)))
-    before = [library["num_threads"] for library in threadpool_info()]
+    before = blas_threads()
     assert list(Threads(2).map(meet, range(4))) == [1] * 4
-    assert [library["num_threads"] for library in threadpool_info()] == before
+    assert blas_threads() == before
 
 
-def test_threads_begin_only_a_few_items_early():
+def test_threads_begin_only_a_few_items_early_and_an_error_reaches_the_caller():
     begun = []
-
-    def begin(i):
-        begun.append(i)
-        return i
-
-    results = Threads(2).map(begin, range(1000))
+    results = Threads(2).map(begun.append, range(1000))
     next(results)
     time.sleep(0.05)
     assert len(begun) <= 6
     results.close()
 
-
-def test_an_error_in_a_thread_reaches_the_caller():
     def fail(i):
         raise KoopsieveError(f"item {i}")
 
@@ -76,31 +69,18 @@ def blas_threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 
-@pytest.fixture
-def before():
+def test_blas_gets_its_threads_back_also_after_an_error_and_an_inner_block_has_none_to_give():
     with threadpool_limits(2, user_api="blas"):  # where the environment allows two
-        yield blas_threads()
-
-
-def test_blas_gets_its_threads_back(before):
-    with one_blas_thread() as spare:
-        assert spare == max(before)
-        assert set(blas_threads()) == {1}
-    assert blas_threads() == before
-
-
-def test_blas_gets_its_threads_back_after_an_error(before):
-    with pytest.raises(ZeroDivisionError), one_blas_thread():
-        1 / 0  # noqa: B018
-    assert blas_threads() == before
-
-
-def test_an_inner_block_gives_no_threads_and_takes_none_back(before):
-    with one_blas_thread():
+        before = blas_threads()
         with one_blas_thread() as spare:
-            assert spare == 1
-        assert set(blas_threads()) == {1}
-    assert blas_threads() == before
+            assert spare == max(before)
+            with one_blas_thread() as inner:
+                assert inner == 1
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+        with pytest.raises(ZeroDivisionError), one_blas_thread():
+            1 / 0  # noqa: B018
+        assert blas_threads() == before
 
 
 def test_the_share_rises_through_loops_in_loops_and_parts():

@@ -1,13 +1,16 @@
 """Files of an export appear all together, or not at all; what is in the way is named."""
 
 import os
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import PolynomialFeatures
 
 from koopsieve._exchange import whole_folder, write_file, write_files
 from koopsieve._types import KoopsieveError
-from koopsieve.dictionary import Function, States
+from koopsieve.dictionary import Function, Inputs, States, Transformer
 from tests.unit.export.models import pendulum_model
 
 EXPORTS = {
@@ -16,7 +19,13 @@ EXPORTS = {
     "mat": lambda model, place: model.to_mat(place / "model.mat"),
     "fmu": lambda model, place: model.to_fmu(place / "model.fmu"),
 }
-every_export = pytest.mark.parametrize("export", EXPORTS.values(), ids=EXPORTS.keys())
+TO_FILES = [*EXPORTS]
+EXPORTS |= {
+    "m": lambda model, place: model.to_m(place / "model.m"),
+    "do_mpc": lambda model, place: model.to_do_mpc(),
+    "control": lambda model, place: model.to_control(),
+    "sympy": lambda model, place: model.to_sympy(),
+}
 
 
 def content(folder):
@@ -30,12 +39,12 @@ def test_folders_are_made_and_files_replaced(tmp_path):
     assert content(place) == {"x": b"3", "y": b"2"}
 
 
-@every_export
+@pytest.mark.parametrize("export", TO_FILES)
 def test_a_file_in_the_place_of_the_folder_stays_what_it_is(export, tmp_path):
     (tmp_path / "taken").write_text("mine")
     for place in (tmp_path / "taken", tmp_path / "taken" / "deeper"):
         with pytest.raises(KoopsieveError, match=r"taken.* cannot be written to: .*taken is a file"):
-            export(pendulum_model("linear"), place)
+            EXPORTS[export](pendulum_model("linear"), place)
     assert content(tmp_path) == {"taken": b"mine"}
 
 
@@ -80,9 +89,56 @@ def test_a_folder_that_is_closed_is_named(tmp_path):
         pendulum_model("linear").to_c(tmp_path / "new")
 
 
-@pytest.mark.parametrize("export", ["c", "casadi", "fmu"])
-def test_a_model_that_cannot_be_exported_leaves_no_folder(export, tmp_path):
-    model = pendulum_model("linear", recipe=States() + Function(np.abs, names=["a", "b"]))
-    with pytest.raises(KoopsieveError, match=r"Function\(absolute\)"):
-        EXPORTS[export](model, tmp_path / "new")
+def absolute(x):
+    return np.abs(x[:, 0])
+
+
+@pytest.mark.parametrize(
+    "block, said",
+    [
+        (Function(absolute, names=["|x1|"]), r"The observables \|x1\| .* Function\(absolute\), .* in {}\."),
+        (Inputs() * Function(absolute, names=["|x1|"]), r"\|x1\| .* Function\(absolute\), .* in {}\."),
+        (
+            Transformer(PolynomialFeatures(2, include_bias=False), list("abcde")),
+            r"a, b, c, … .* Transformer\(Poly.* {}",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "export, language",
+    [("c", "C"), ("casadi", "CasADi"), ("fmu", "C"), ("do_mpc", "CasADi"), ("m", "MATLAB"), ("sympy", "SymPy")],
+)
+def test_a_users_own_code_cannot_be_exported_and_leaves_no_folder(export, language, block, said, tmp_path):
+    with pytest.raises(KoopsieveError, match=said.format(language)):
+        EXPORTS[export](pendulum_model("reprojected", recipe=States() + block), tmp_path / "new")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "export, said",
+    [
+        ("c", "coefficient of the model is nan"),
+        ("m", "coefficient of the model is nan"),
+        ("mat", "model's A is not finite"),
+    ],
+)
+def test_a_model_that_is_not_finite_is_refused(export, said, tmp_path):
+    model = pendulum_model("linear")
+    with pytest.raises(KoopsieveError, match=said):
+        EXPORTS[export](replace(model, A=np.full_like(model.A, np.nan)), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "export, module, extra",
+    [
+        ("casadi", "casadi", "casadi"),
+        ("do_mpc", "do_mpc", "do-mpc"),
+        ("control", "control", "control"),
+        ("fmu", "fmpy.build", "fmu"),
+    ],
+)
+def test_a_missing_package_is_named_with_the_command_that_installs_it(export, module, extra, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(KoopsieveError, match=rf"to_{export}\(\) needs {module}.*pip install 'koopsieve\[{extra}\]'"):
+        EXPORTS[export](pendulum_model("linear"), tmp_path)

@@ -1,90 +1,10 @@
-"""The plants to control follow their equations, and the loop measures what it says."""
+"""Plants under control: the loop shows and measures what it says."""
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from benchmarks.systems.control_plants import heater_task, levitation_task, unseen_tasks
-from koopsieve._types import KoopsieveError
-from koopsieve.systems import (
-    HERON_QUADRATIC,
-    control_tasks,
-    duffing,
-    follow,
-    random_drive,
-    stirred_tank,
-    surface_vehicle,
-    two_tanks,
-    van_der_pol,
-)
-from koopsieve.systems.control_tasks import reactor_task, tanks_task, vehicle_task
-
-
-def tank_field(x, pump, leak=0.0):
-    over = 0.04 * max(x[0] - 0.5, 0.0) ** 1.5
-    through, out = 1.2e-3 * np.sqrt(x[0]), 1.2e-3 * np.sqrt(x[1])
-    return np.array([2e-4 * pump - through - over, through + 0.3 * over - out - leak]) / 0.05
-
-
-def reactor_field(x, flow, richer=0.0):
-    reactions = 5 / 6 * x[0], 5 / 3 * x[1], x[0] ** 2 / 6
-    feed = 10.0 + richer - x[0]
-    return np.array([flow * feed - reactions[0] - reactions[2], reactions[0] - reactions[1] - flow * x[1]])
-
-
-def by_scipy(field, drive, dt, initial):
-    states = [np.array(initial)]
-    for u in drive:
-        end = solve_ivp(lambda _, x, u=u: field(x, *u), (0, dt), states[-1], rtol=1e-10, atol=1e-12)
-        states.append(end.y[:, -1])
-    return np.array(states)
-
-
-@pytest.mark.parametrize("extra", [0, 1])
-def test_the_tanks_follow_their_equations(extra):
-    drive = np.array([[3.0, 0.0], [9.0, 5e-5], [9.0, 0.0], [9.0, 5e-5], [2.0, 1e-5]])[:, : 1 + extra]
-    found = two_tanks(drive, 20.0, initial=(0.4, 0.3))
-    assert found[:, 0].max() > 0.5  # overflows
-    np.testing.assert_allclose(found, by_scipy(tank_field, drive, 20.0, (0.4, 0.3)), rtol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("simulate", "field"),
-    [
-        (duffing, lambda x, u: [x[1], -0.3 * x[1] + x[0] - x[0] ** 3 + u]),
-        (van_der_pol, lambda x, u: [x[1], (1 - x[0] ** 2) * x[1] - x[0] + u]),
-    ],
-)
-def test_the_oscillators_follow_their_equations(simulate, field):
-    drive = random_drive(60, 10, 1.0, 0)
-    np.testing.assert_allclose(simulate(drive, 0.05), by_scipy(field, drive, 0.05, (1.0, 0.0)), atol=1e-7)
-
-
-@pytest.mark.parametrize("extra", [0, 1])
-def test_the_reactor_follows_its_equations(extra):
-    drive = np.array([[0.5, 0.0], [2.0, -0.5], [0.2, 0.4]])[:, : 1 + extra]
-    found = stirred_tank(drive, 0.3)
-    np.testing.assert_allclose(found, by_scipy(reactor_field, drive, 0.3, (3.0, 1.117)), rtol=1e-7)
-
-
-def test_the_gain_of_the_reactor_changes_its_sign():
-    at_rest = [stirred_tank(np.full((400, 1), flow))[-1, 1] for flow in (0.6, 1.3, 3.0)]
-    assert at_rest[1] > max(at_rest[0], at_rest[2]) + 0.05
-
-
-def test_wind_pushes_the_vehicle():
-    thrust = np.array([[5.0, 3.0, 0.0], [5.0, 3.0, -4.0]])
-    still, windy = (surface_vehicle(rows, vehicle=HERON_QUADRATIC) for rows in (thrust[:, :2], thrust))
-    np.testing.assert_array_equal(still[1], windy[1])
-    assert windy[2, 0] < still[2, 0]
-    with pytest.raises(KoopsieveError, match="drive must have the columns left, right and, if wanted, push"):
-        surface_vehicle(np.zeros((3, 4)))
-
-
-@pytest.mark.parametrize("simulate", [two_tanks, stirred_tank, duffing])
-def test_a_drive_of_another_shape_is_refused(simulate):
-    with pytest.raises(KoopsieveError, match=r"drive must have .*Got shape \(5,\)"):
-        simulate(np.zeros(5))
+from koopsieve.systems import control_tasks, follow, reactor_task, tanks_task, vehicle_task
 
 
 class Recorder:

@@ -8,36 +8,78 @@ from koopsieve import KoopsieveError
 from koopsieve.systems import (
     HERON,
     HERON_QUADRATIC,
+    duffing,
     lorenz,
     random_drive,
     random_thrust,
+    stirred_tank,
     surface_vehicle,
+    two_tanks,
+    van_der_pol,
     wiener_hammerstein,
 )
 
-
-def test_lorenz_agrees_with_a_tight_independent_integrator():
-    states = lorenz(1.0, 0.01, initial=[-8.0, 7.0, 27.0])
-
-    def derivative(_, s):
-        x, y, z = s
-        return [10 * (y - x), x * (28 - z) - y, x * y - 8 / 3 * z]
-
-    times = np.linspace(0, 1, 101)
-    oracle = solve_ivp(derivative, (0, 1), [-8.0, 7.0, 27.0], method="DOP853", t_eval=times, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(states, oracle.y.T, atol=1e-7)
+DRIVE = random_drive(60, 10, 1.0, 0)
+PUMP = np.array([[3.0, 0.0], [9.0, 5e-5], [9.0, 0.0], [9.0, 5e-5], [2.0, 1e-5]])  # and a leak; the tank overflows
+FLOW = np.array([[0.5, 0.0], [2.0, -0.5], [0.2, 0.4]])  # and a richer feed
 
 
-def test_lorenz_starts_on_the_attractor_and_the_seed_decides_where():
+def tanks(x, pump, leak=0.0):
+    over = 0.04 * max(x[0] - 0.5, 0.0) ** 1.5
+    through, out = 1.2e-3 * np.sqrt(x[0]), 1.2e-3 * np.sqrt(x[1])
+    return np.array([2e-4 * pump - through - over, through + 0.3 * over - out - leak]) / 0.05
+
+
+def reactor(x, flow, richer=0.0):
+    reactions = 5 / 6 * x[0], 5 / 3 * x[1], x[0] ** 2 / 6
+    feed = 10.0 + richer - x[0]
+    return np.array([flow * feed - reactions[0] - reactions[2], reactions[0] - reactions[1] - flow * x[1]])
+
+
+def by_scipy(field, drive, dt, initial):
+    states = [np.array(initial)]
+    for u in drive:
+        end = solve_ivp(lambda _, x, u=u: field(x, *u), (0, dt), states[-1], method="DOP853", rtol=1e-11, atol=1e-13)
+        states.append(end.y[:, -1])
+    return np.array(states)
+
+
+@pytest.mark.parametrize(
+    "simulate, field, drive, dt, initial, atol",
+    [
+        (duffing, lambda x, u: [x[1], -0.3 * x[1] + x[0] - x[0] ** 3 + u], DRIVE, 0.05, (1, 0), 1e-7),
+        (van_der_pol, lambda x, u: [x[1], (1 - x[0] ** 2) * x[1] - x[0] + u], DRIVE, 0.05, (1, 0), 1e-7),
+        (two_tanks, tanks, PUMP[:, :1], 20.0, (0.4, 0.3), 3e-5),
+        (two_tanks, tanks, PUMP, 20.0, (0.4, 0.3), 3e-5),
+        (stirred_tank, reactor, FLOW[:, :1], 0.3, (3.0, 1.117), 1e-7),
+        (stirred_tank, reactor, FLOW, 0.3, (3.0, 1.117), 1e-7),
+    ],
+)
+def test_plants_and_oscillators_follow_their_equations(simulate, field, drive, dt, initial, atol):
+    found = simulate(drive, dt, initial=initial)
+    np.testing.assert_allclose(found, by_scipy(field, drive, dt, initial), rtol=0, atol=atol)
+    with pytest.raises(KoopsieveError, match=r"drive must have .*Got shape \(5,\)"):
+        simulate(np.zeros(5))
+
+
+def test_the_gain_of_the_reactor_changes_its_sign():
+    at_rest = [stirred_tank(np.full((400, 1), flow))[-1, 1] for flow in (0.6, 1.3, 3.0)]
+    assert at_rest[1] > max(at_rest[0], at_rest[2]) + 0.05
+
+
+def test_lorenz_follows_its_equations_and_starts_on_the_attractor_where_the_seed_says():
+    start = [-8.0, 7.0, 27.0]
+    expected = by_scipy(
+        lambda s: [10 * (s[1] - s[0]), s[0] * (28 - s[2]) - s[1], s[0] * s[1] - 8 / 3 * s[2]],
+        np.empty((100, 0)), 0.01, start,
+    )  # fmt: skip
+    np.testing.assert_allclose(lorenz(1.0, 0.01, initial=start), expected, atol=1e-7)
     states = lorenz(2.0, 1e-3, seed=3)
     assert states.shape == (2001, 3)
     assert np.abs(states).max() < 60
     assert states[:, 2].min() > 0
     np.testing.assert_array_equal(states, lorenz(2.0, 1e-3, seed=3))
     assert not np.allclose(states[0], lorenz(2.0, 1e-3, seed=4)[0])
-
-
-def test_lorenz_says_what_it_wants():
     with pytest.raises(KoopsieveError, match="three states"):
         lorenz(1.0, 0.1, initial=[1.0, 2.0])
     with pytest.raises(KoopsieveError, match="positive"):
@@ -46,16 +88,15 @@ def test_lorenz_says_what_it_wants():
 
 # u|u| has a kink where a speed changes sign; a fixed step across it costs the fourth order, not the sixth digit
 @pytest.mark.parametrize("vehicle, atol", [(HERON, 1e-8), (HERON_QUADRATIC, 1e-6)])
-def test_vehicle_agrees_with_a_tight_independent_integrator(vehicle, atol):
-    thrust = random_thrust(30, 5, seed=0)
-    states = surface_vehicle(thrust, 0.1, vehicle=vehicle)
-    now = np.zeros(3)
-    for k, held in enumerate(thrust):
-        step = solve_ivp(
-            lambda _, s, held=held: vehicle.derivative(tuple(s), tuple(held)), (0, 0.1), now, rtol=1e-12, atol=1e-13
-        )
-        now = step.y[:, -1]
-        np.testing.assert_allclose(states[k + 1], now, atol=atol)
+def test_the_vehicle_agrees_with_another_integrator_and_wind_pushes_it(vehicle, atol):
+    thrust = np.hstack([random_thrust(30, 5, seed=0), np.repeat([[0.0], [-4.0]], 15, axis=0)])
+    states, still = (surface_vehicle(rows, 0.1, vehicle=vehicle) for rows in (thrust, thrust[:, :2]))
+    expected = by_scipy(lambda s, *held: vehicle.derivative(tuple(s), held), thrust, 0.1, np.zeros(3))
+    np.testing.assert_allclose(states, expected, atol=atol)
+    np.testing.assert_array_equal(still[:16], states[:16])
+    assert (states[16:, 0] < still[16:, 0]).all()
+    with pytest.raises(KoopsieveError, match="drive must have the columns left, right and, if wanted, push"):
+        surface_vehicle(np.zeros((3, 4)))
 
 
 def test_vehicle_at_rest_stays_and_equal_thrust_goes_straight_to_the_drag_limit():

@@ -3,17 +3,7 @@
 import numpy as np
 import pytest
 
-from koopsieve import (
-    Constant,
-    GraphSieve,
-    KoopsieveError,
-    LeastSquares,
-    Monomials,
-    States,
-    Stream,
-    Trajectories,
-    sift,
-)
+from koopsieve import Constant, GraphSieve, KoopsieveError, LeastSquares, Monomials, States, Stream, Trajectories, sift
 from koopsieve.uncertainty import calibrate
 
 RECIPE = States() + Constant() + Monomials(degree=2)
@@ -43,37 +33,25 @@ def test_they_hold_on_test_data_in_every_form(result):
     assert "side by side" not in result.describe()
 
 
-def test_they_come_from_the_model_before_it_learned_from_the_validation_data():
-    learn, validation = plant(0), plant(2)
-    result = sift(learn, RECIPE, horizons=[1, 5], path_length=3, validation=validation, form="linear")
-    again = calibrate(result.path.choice.model, validation, 5)
-    np.testing.assert_array_equal(result.model.calibration.bands.widths, again.calibration.bands.widths)
-    assert result.coverage is None
+def test_they_come_from_the_model_before_it_learned_from_the_validation_data_and_not_from_test_data():
+    validation = plant(2)
+    asked = {"horizons": [1, 5], "path_length": 3, "validation": validation, "form": "linear"}
+    plain, judged = (sift(plant(0), RECIPE, **asked, **more) for more in ({}, {"test": plant(1), "level": 0.5}))
+    again = calibrate(plain.path.choice.model, validation, 5)
+    for one in (plain, judged):
+        np.testing.assert_array_equal(one.model.calibration.bands.widths, again.calibration.bands.widths)
+    assert plain.coverage is None
+    assert judged.coverage.level == 0.5
+    np.testing.assert_allclose(judged.coverage.share, 0.5, atol=0.06)
+    with pytest.raises(KoopsieveError, match="level must lie above 0"):
+        sift(plant(0), RECIPE, **asked, level=1.0)
 
 
-def test_test_data_do_not_change_them():
-    one, two = (
-        sift(plant(0), RECIPE, horizons=[1, 5], path_length=3, test=plant(seed), form="linear") for seed in (1, 3)
-    )
-    np.testing.assert_array_equal(one.model.calibration.bands.widths, two.model.calibration.bands.widths)
-    assert (one.coverage.share != two.coverage.share).any()
-
-
-def test_where_nothing_is_held_out_there_are_none():
-    alone = sift(
-        plant(0, 300),
-        RECIPE,
-        sieve=GraphSieve(),
-        refits={"least squares": LeastSquares()},
-        validation=0,
-        horizons=[1, 5],
-        form="linear",
-    )
+def test_where_nothing_is_held_out_there_are_none_and_few_windows_are_told():
+    asked = {"sieve": GraphSieve(), "refits": {"least squares": LeastSquares()}, "form": "linear", "horizons": [1, 5]}
+    alone = sift(plant(0, 300), RECIPE, validation=0, **asked)
     assert alone.model.calibration is None
     assert alone.coverage is None
-
-
-def test_few_windows_are_told_among_the_remarks():
     short = sift(plant(0, 400), States() + Constant(), horizons=[1, 30], path_length=3, form="linear")
     assert "need 10 windows of 30 steps side by side" in short.describe()
 
@@ -84,11 +62,3 @@ def test_a_stream_gives_them_too():
     result = sift(stream, RECIPE, horizons=[1, 5], path_length=3, test=0.25, form="linear")
     np.testing.assert_allclose(result.coverage.share, 0.9, atol=0.06)
     assert result.model.calibration.support is not None
-
-
-def test_the_level_they_are_judged_at_can_be_chosen():
-    half = sift(plant(0), RECIPE, form="linear", horizons=[1, 5], path_length=3, test=plant(1), level=0.5)
-    assert half.coverage.level == 0.5
-    np.testing.assert_allclose(half.coverage.share, 0.5, atol=0.06)
-    with pytest.raises(KoopsieveError, match="level must lie above 0"):
-        sift(plant(0), RECIPE, horizons=[1, 5], path_length=3, form="linear", level=1.0)

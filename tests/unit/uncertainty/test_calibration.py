@@ -28,6 +28,7 @@ from koopsieve.uncertainty import coverage
 from koopsieve.uncertainty.bands import LEVELS
 from koopsieve.uncertainty.conformal import blocks, held_out_ranks, order_statistic
 
+RECIPE = States() + Constant() + Monomials(degree=2)
 UNEVEN = {"pole": 0.3, "noise": lambda x: 0.1 + min(abs(x), 3.0) / 2}
 
 
@@ -83,10 +84,10 @@ def test_few_windows_do_not_fool_them():
 
 
 def test_widths_follow_the_start_where_errors_do_and_only_there():
-    recipe = States() + Constant() + Monomials(degree=2)
-    model, _ = fitted(walk(0, **UNEVEN), recipe)
+    model, _ = fitted(walk(0, **UNEVEN), RECIPE)
     banded = calibrate(model, walk(1, 8000, **UNEVEN), 5)
-    near, far = (np.ptp(_band(banded, x0)) for x0 in (0.0, 3.0))
+    found = banded.predict([[[0.0]], [[3.0]]], np.zeros((2, 1, 1)), 1, level=0.9)
+    near, far = (found.upper - found.lower).ravel()
     assert far > 2 * near
     bands = banded.calibration.bands
     constant = replace(banded, calibration=replace(banded.calibration, bands=replace(bands, local=None)))
@@ -95,13 +96,8 @@ def test_widths_follow_the_start_where_errors_do_and_only_there():
     mine, other = coverage(banded, new, [1, 5]), coverage(constant, new, [1, 5])
     np.testing.assert_allclose(mine.share, 0.9, atol=0.03)
     assert mine.score[0] < 0.9 * other.score[0]
-    even = calibrate(fitted(walk(0), recipe)[0], walk(1, 8000), 5)
+    even = calibrate(fitted(walk(0), RECIPE)[0], walk(1, 8000), 5)
     assert even.calibration.bands.local is None
-
-
-def _band(model, x0):
-    found = model.predict([[x0]], np.zeros((1, 1)), 1, level=0.9)
-    return np.array([found.lower[0, 0], found.upper[0, 0]])
 
 
 def test_a_prediction_with_a_level_is_the_plain_one_with_bands_around_it():
@@ -130,7 +126,7 @@ def test_a_prediction_with_a_level_is_the_plain_one_with_bands_around_it():
 
 @pytest.mark.parametrize("form", ["linear", "bilinear", "reprojected"])
 def test_all_of_it_survives_a_file(form, tmp_path):
-    model, statistics = fitted(walk(0, **UNEVEN), States() + Constant() + Monomials(degree=2), form)
+    model, statistics = fitted(walk(0, **UNEVEN), RECIPE, form)
     model = calibrate(model, walk(1, **UNEVEN), 5, statistics=statistics)
     model.save(tmp_path / "m.npz")
     back = Model.load(tmp_path / "m.npz")
@@ -145,32 +141,35 @@ def test_all_of_it_survives_a_file(form, tmp_path):
         np.testing.assert_array_equal(back.calibration.certificate.residuals, model.calibration.certificate.residuals)
 
 
-def test_beyond_the_calibrated_horizon_and_without_bands_words_are_all_there_is():
-    model, _ = fitted(walk(0))
-    with pytest.raises(KoopsieveError, match="has no bands"):
-        model.predict([[0.0]], np.zeros((1, 1)), 1, level=0.9)
-    with pytest.raises(KoopsieveError, match="has no bands"):
-        coverage(model, walk(1), [1])
-    model = calibrate(model, walk(1), 10)
-    assert model.predict([[0.0]], np.zeros((1, 1)), 1, level=0.9).outside is None
-    with pytest.raises(KoopsieveError, match="reach 10 steps ahead, and 11 were asked for"):
-        model.predict([[0.0]], np.zeros((11, 1)), 11, level=0.9)
-    for level in (0.0, 1.0, -0.1):
-        with pytest.raises(KoopsieveError, match="level must lie above 0"):
-            model.predict([[0.0]], np.zeros((1, 1)), 1, level=level)
-    with pytest.raises(KoopsieveError, match="level must be a number"):
-        model.predict([[0.0]], np.zeros((1, 1)), 1, level=np.nan)
-    with pytest.raises(KoopsieveError, match="level is empty"):
-        model.predict([[0.0]], np.zeros((1, 1)), 1, level=[])
-    with pytest.raises(KoopsieveError, match="No episode is long enough"):
-        calibrate(model, walk(1, 30), 30)
+def predicted(model, level=0.9, steps=1):
+    return model.predict([[0.0]], np.zeros((steps, 1)), steps, level=level)
+
+
+@pytest.mark.parametrize(
+    "ask, message",
+    [
+        (lambda model: predicted(replace(model, calibration=None)), "has no bands"),
+        (lambda model: coverage(replace(model, calibration=None), walk(1), [1]), "has no bands"),
+        (lambda model: predicted(model, steps=11), "reach 10 steps ahead, and 11 were asked for"),
+        (lambda model: predicted(model, 0.0), "level must lie above 0"),
+        (lambda model: predicted(model, 1.0), "level must lie above 0"),
+        (lambda model: predicted(model, np.nan), "level must be a number"),
+        (lambda model: predicted(model, []), "level is empty"),
+        (lambda model: calibrate(model, walk(1, 30), 30), "No episode is long enough"),
+    ],
+)
+def test_beyond_the_calibrated_horizon_and_without_bands_words_are_all_there_is(ask, message):
+    model = calibrate(fitted(walk(0))[0], walk(1), 10)
+    assert predicted(model).outside is None
+    with pytest.raises(KoopsieveError, match=message):
+        ask(model)
 
 
 def test_too_few_windows_for_a_level_are_told():
     model = calibrate(fitted(walk(0))[0], walk(1, 121), 20)
     with pytest.warns(KoopsieveWarning, match=r"level 0.9 need 10 windows of 20 steps side by side, and .* hold 6"):
-        model.predict([[0.0]], np.zeros((20, 1)), 20, level=0.9)
-    model.predict([[0.0]], np.zeros((10, 1)), 10, level=0.9)  # twelve of these: no warning
+        predicted(model, steps=20)
+    predicted(model, steps=10)  # twelve of these: no warning
 
 
 def test_a_model_that_diverges_gets_infinite_bands_where_it_does():
@@ -181,40 +180,6 @@ def test_a_model_that_diverges_gets_infinite_bands_where_it_does():
     assert np.isinf(half[-1])
     found = broken.predict([[1.0]], np.zeros((10, 1)), 10, level=0.9)
     assert (found.lower[-1, 0], found.upper[-1, 0]) == (-np.inf, np.inf)
-
-
-def test_episodes_too_short_for_the_horizon_still_tell_of_shorter_ones():
-    episodes = [walk(seed, 30) for seed in range(40)] + [walk(99, 200)]
-    held = Trajectories.from_arrays([e.states[0] for e in episodes], [e.inputs[0] for e in episodes])
-    errors = step_errors(fitted(walk(0))[0], held, 50)
-    assert len(errors.reaching(1)) == 40 * 29 + 199
-    assert len(errors.reaching(50)) == 150
-    assert not np.isnan(errors.errors[errors.reaching(29), 28]).any()
-    assert np.isnan(errors.errors[:29, 29:]).all()
-    assert errors.separate_windows(29) == 40 + 6
-
-
-def test_errors_are_those_of_predictions_written_out():
-    data, model = walk(3, 60), fitted(walk(0))[0]
-    errors = step_errors(model, data, 7)
-    for k in (0, 20, 58):
-        for h in range(1, 8):
-            if k + h < 60:
-                predicted = model.predict(data.states[0][k], data.inputs[0][k : k + h], h)[-1]
-                np.testing.assert_allclose(errors.errors[k, h - 1], data.states[0][k + h] - predicted, atol=1e-12)
-            else:
-                assert np.isnan(errors.errors[k, h - 1]).all()
-    states, acting, predicted = errors.complete_windows()
-    np.testing.assert_array_equal(states, data.states[0][:53])
-    np.testing.assert_array_equal(acting[4], data.inputs[0][4:11])
-    np.testing.assert_allclose(predicted[4], model.predict(data.states[0][4], data.inputs[0][4:11], 7), atol=1e-12)
-
-
-def test_many_windows_are_thinned_evenly(monkeypatch):
-    monkeypatch.setattr("koopsieve.evaluate.rollout.MAX_STEP_ERRORS", 1000)
-    errors = step_errors(fitted(walk(0))[0], walk(1, 2000), 10)
-    assert errors.errors.size <= 1000
-    assert set(np.diff(errors.starts)) == {20}
 
 
 def literal_level(scores, block, level):
@@ -243,20 +208,18 @@ def test_ranks_raise_the_level_as_trying_each_block_does(seed, level):
 
 
 def test_blocks_are_two_horizons_long_and_never_cross_episodes():
-    data = Trajectories.from_arrays([np.arange(length)[:, None] * 1.0 for length in (101, 45, 12)])
-    errors = step_errors(LinearModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(data)), data, 10)
-    number = blocks(errors, errors.reaching(10), 10)
-    assert np.bincount(number).tolist() == [23, 23, 23, 22, 35, 2]
-    many = step_errors(fitted(walk(0))[0], walk(1, 2000), 2)
-    assert len(set(blocks(many, many.reaching(1), 1))) == 50
-    short = Trajectories.from_arrays([np.arange(5.0)[:, None] + i for i in range(120)])
-    errors = step_errors(LinearModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(short)), short, 2)
-    number = blocks(errors, errors.reaching(2), 2)
-    assert len(set(number)) == 50
-    assert (number.reshape(120, 3) == number.reshape(120, 3)[:, :1]).all()
-    short = Trajectories.from_arrays(np.arange(25.0))
-    errors = step_errors(LinearModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(short)), short, 10)
-    assert set(blocks(errors, errors.reaching(10), 10)) == {0, 1}
+    def numbers(states, horizon):
+        data = Trajectories.from_arrays(states)
+        errors = step_errors(LinearModel(np.eye(1), np.zeros((1, 0)), np.eye(1), States().fit(data)), data, horizon)
+        return blocks(errors, errors.reaching(horizon), horizon)
+
+    uneven = numbers([np.arange(length)[:, None] * 1.0 for length in (101, 45, 12)], 10)
+    assert np.bincount(uneven).tolist() == [23, 23, 23, 22, 35, 2]
+    assert len(set(numbers(np.arange(2000.0), 1))) == 50
+    short = numbers([np.arange(5.0)[:, None] + i for i in range(120)], 2)
+    assert len(set(short)) == 50
+    assert (short.reshape(120, 3) == short.reshape(120, 3)[:, :1]).all()
+    assert set(numbers(np.arange(25.0), 10)) == {0, 1}
 
 
 @settings(max_examples=50, deadline=None)
@@ -306,7 +269,7 @@ def test_what_a_user_holds_says_what_it_is_in_a_line():
     ids=lambda change: next(iter(change)),
 )
 def test_a_calibration_that_does_not_fit_the_model_is_refused(change, tmp_path):
-    model, statistics = fitted(walk(0, **UNEVEN), States() + Constant() + Monomials(degree=2))
+    model, statistics = fitted(walk(0, **UNEVEN), RECIPE)
     path = tmp_path / "m.npz"
     calibrate(model, walk(1, **UNEVEN), 5, statistics=statistics).save(path)
     with np.load(path) as archive:
@@ -317,7 +280,7 @@ def test_a_calibration_that_does_not_fit_the_model_is_refused(change, tmp_path):
 
 
 def test_a_model_that_is_changed_loses_its_calibration():
-    model, statistics = fitted(walk(0), States() + Constant() + Monomials(degree=2))
+    model, statistics = fitted(walk(0), RECIPE)
     model = calibrate(model, walk(1), 5, statistics=statistics)
     assert model.restrict([0, 1]).calibration is None
     wild = calibrate(replace(model, A=2 * model.A), walk(1), 2)

@@ -7,21 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from koopsieve import (
-    Constant,
-    Embedding,
-    KoopsieveError,
-    LeastSquares,
-    LinearModel,
-    Monomials,
-    States,
-    Trajectories,
-    calibrate,
-    compress,
-)
+from koopsieve import Constant, Embedding, KoopsieveError, Monomials, States, Trajectories, calibrate, compress
 from koopsieve.data import embedded
 from koopsieve.uncertainty import Support, coverage
 from koopsieve.uncertainty.support import HELD_OUT_MARGIN, support_of
+from tests.unit.uncertainty.test_calibration import fitted
 
 NEXT_DOOR = Path(__file__).parents[3] / ".." / "shared" / "data"
 SILVERBOX = Path(os.environ.get("KOOPSIEVE_DATA", NEXT_DOOR)) / "silverbox.mat"
@@ -39,40 +29,28 @@ def ellipse(seed, steps=3000):
 
 @pytest.fixture(scope="module")
 def model():
-    data = ellipse(0)
-    phi = (States() + Constant()).fit(data)
-    statistics = compress(data, phi)
-    return calibrate(
-        LinearModel.from_estimate(LeastSquares().identify(statistics), phi), ellipse(1), 5, statistics=statistics
-    )
+    model, statistics = fitted(ellipse(0))
+    return calibrate(model, ellipse(1), 5, statistics=statistics)
 
 
-def outside(model, x0, inputs):
-    return model.predict([x0], np.reshape(inputs, (-1, 1)), len(inputs), level=0.9).outside.tolist()
+@pytest.mark.parametrize(
+    "start, inputs, expected",
+    [
+        ([0.5, 0.5], [0.0, 0.0, 0.0], [False, False, False]),
+        ([30.0, 30.0], [0.0, 0.0, 0.0], [True, True, True]),
+        ([1.0, -1.0], [0.0, 0.0], [True, True]),  # a combination that the data do not hold, each signal within
+        ([0.5, 0.5], [0.0, 1.5, 0.0], [False, True, True]),  # an input, from there on
+    ],
+)
+def test_a_start_an_input_or_a_prediction_beyond_the_data_flags_what_follows(model, start, inputs, expected):
+    def outside(start, inputs):
+        return model.predict([start], np.reshape(inputs, (-1, 1)), len(inputs), level=0.9).outside.tolist()
 
-
-def test_a_start_beyond_the_region_flags_all_that_follows(model):
-    assert outside(model, [0.5, 0.5], [0.0, 0.0, 0.0]) == [False, False, False]
-    assert outside(model, [30.0, 30.0], [0.0, 0.0, 0.0]) == [True, True, True]
-
-
-def test_a_combination_that_the_data_do_not_hold_is_outside_although_each_signal_is_within(model):
-    assert outside(model, [1.0, -1.0], [0.0, 0.0]) == [True, True]
-
-
-def test_an_input_beyond_the_region_flags_from_there_on(model):
-    assert outside(model, [0.5, 0.5], [0.0, 1.5, 0.0]) == [False, True, True]
-
-
-def test_a_prediction_that_leaves_the_region_is_flagged(model):
-    reached = ellipse(0).states[0].max()
-    flags = outside(model, [0.98 * reached] * 2, [1.0, 1.0, 1.0, 1.0, 1.0])
+    assert outside(start, inputs) == expected
+    flags = outside([0.98 * ellipse(0).states[0].max()] * 2, [1.0] * 5)  # predictions leave the region
     assert flags[-1]
     assert flags == sorted(flags)
-
-
-def test_new_data_of_the_same_kind_are_not_flagged(model):
-    assert coverage(model, ellipse(2), [1, 5]).outside.max() < 0.01
+    assert coverage(model, ellipse(2), [1, 5]).outside.max() < 0.01  # new data of the same kind do not
 
 
 def test_leverage_is_that_of_the_regression_written_out(model):
@@ -85,12 +63,8 @@ def test_leverage_is_that_of_the_regression_written_out(model):
     held = ellipse(1)
     again = support.leverage(model.dictionary, held.states[0][:-1], held.inputs[0])
     assert support.limit == pytest.approx(HELD_OUT_MARGIN * np.quantile(again, 0.999, method="higher"))
-
-
-def test_statistics_made_by_hand_know_no_region(model):
-    data = ellipse(0)
-    by_hand = replace(compress(data, model.dictionary), region=None)
-    assert support_of(model.dictionary, by_hand, data.states[0][:-1], data.inputs[0], np.zeros((1, 1, 2))) is None
+    by_hand = replace(compress(data, model.dictionary), region=None)  # knows no region
+    assert support_of(model.dictionary, by_hand, x, u, np.zeros((1, 1, 2))) is None
 
 
 def test_the_end_of_silverbox_arrow_lies_outside_and_its_beginning_does_not():
@@ -106,10 +80,7 @@ def test_the_end_of_silverbox_arrow_lies_outside_and_its_beginning_does_not():
 
     learn, held, arrow = part(40650, 80650), part(80650, 100650), part(100, 40575)
     delays = Embedding(2, 2, "k+1")
-    data = embedded(learn, delays)
-    phi = (States() + Constant() + Monomials(degree=3)).fit(data)
-    statistics = compress(data, phi)
-    model = LinearModel.from_estimate(LeastSquares().identify(statistics), phi)
+    model, statistics = fitted(embedded(learn, delays), States() + Constant() + Monomials(degree=3))
     model = calibrate(model, held, 10, statistics=statistics)
     test, first, last = (
         coverage(model, one, [1, 10]) for one in (part(100650, 127400), part(100, 20100), part(36575, 40575))

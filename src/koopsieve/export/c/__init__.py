@@ -11,7 +11,7 @@ from pathlib import Path
 from koopsieve._exchange import write_files
 from koopsieve.dictionary import TermMap
 from koopsieve.dictionary.expressions import require_expressions
-from koopsieve.export.c.checks import checking_program, makefile, vectors_of
+from koopsieve.export.c.checks import checking_program, makefile
 from koopsieve.export.c.header import Sizes, header, names_source
 from koopsieve.export.c.literals import identifier
 from koopsieve.export.c.maps import (
@@ -33,11 +33,10 @@ def c_files(model: Model, name: str = "model", *, filtered: bool = False) -> dic
     phi = model.dictionary
     require_expressions((*phi.families, *phi.input_families), "C")
     plain, sizes = identifier(name), Sizes.of(model)
-    vectors = vectors_of(model)
     return {
         f"{plain}.h": header(model, sizes, plain, filtered),
         f"{plain}.c": _source(model, sizes, plain, filtered),
-        f"{plain}_test.c": checking_program(vectors, sizes, model.signals.embedding.history, plain),
+        f"{plain}_test.c": checking_program(model, sizes, plain),
         "Makefile": makefile(plain),
     }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from koopsieve._types import FloatArray
@@ -15,62 +13,35 @@ from koopsieve.forms.reprojected.model import widened
 POINTS, RUN = 5, 10  # points that are compared, and steps of a free run
 
 
-@dataclass(frozen=True, eq=False)
-class Expected:
-    """Values to be met, and the size of the largest sum behind them, of which rounding is a fraction."""
-
-    values: FloatArray
-    size: float
+Expected = tuple[
+    FloatArray, float
+]  # values to be met, and the largest sum behind them, of which rounding is a fraction
 
 
-@dataclass(frozen=True, eq=False)
-class Vectors:
-    """Points, a record, and the model's answers.
+def vectors_of(model: Model) -> tuple[dict[str, FloatArray], dict[str, Expected]]:
+    """Return random points where the model's functions are not all zero, a record, and the model's answers.
 
-    Parameters
-    ----------
-    states, inputs : array, shape (points, n), (points, l)
-    carried : array, shape (points, carried)
-    outputs, record_inputs : array
-        First rows of a record, and its inputs.
-    lift, step, linearise, simulate : Expected
-        Observables; what is carried next; A, B and offset one after the other per point; the outputs of the record.
+    The points are `states` and `inputs`, the first rows of the record `outputs`, its inputs `record`. Answers are the
+    observables, what is carried next, A, B and offset one after the other per point, and the outputs of the record.
     """
-
-    states: FloatArray
-    inputs: FloatArray
-    carried: FloatArray
-    outputs: FloatArray
-    record_inputs: FloatArray
-    lift: Expected
-    step: Expected
-    linearise: Expected
-    simulate: Expected
-
-
-def vectors_of(model: Model, seed: int = 0) -> Vectors:
-    """Return the model's answers at random points where its functions are not all zero."""
     low, high = widened(model.working_range(), 0.2)
-    n, embedding = len(model.signals.state_names), model.signals.embedding
-    rng = np.random.default_rng(seed)
+    n, history = len(model.signals.state_names), model.signals.embedding.history
+    rng, width = np.random.default_rng(0), len(model.signals.outputs)
     points = rng.uniform(low, high, size=(POINTS, len(low)))
     states, inputs = points[:, :n], points[:, n:]
-    width, history = len(model.signals.outputs), embedding.history
     outputs = rng.uniform(low[:width], high[:width], size=(history, width))
-    record_inputs = rng.uniform(low[n:], high[n:], size=(history + RUN, len(low) - n))
-    carried = model.start(states)
-    lifted = model.dictionary(states)
-    simulated, largest = _run(model, outputs, record_inputs)
-    return Vectors(
-        states, inputs, carried, outputs, record_inputs,
-        lift=Expected(lifted, _largest(lifted)),
-        step=Expected(model.advance(carried, inputs), step_size(model, carried, inputs)),
-        linearise=_linearised(model, carried, inputs),
-        simulate=Expected(simulated, largest),
-    )  # fmt: skip
+    record = rng.uniform(low[n:], high[n:], size=(history + RUN, len(low) - n))
+    carried, lifted = model.start(states), model.dictionary(states)
+    answers = {
+        "lift": (lifted, _largest(lifted)),
+        "step": (model.advance(carried, inputs), step_size(model, carried, inputs)),
+        "linearise": _linearised(model, carried, inputs),
+        "simulate": _run(model, outputs, record),
+    }
+    return {"states": states, "inputs": inputs, "outputs": outputs, "record": record}, answers
 
 
-def _run(model: Model, outputs: FloatArray, inputs: FloatArray) -> tuple[FloatArray, float]:
+def _run(model: Model, outputs: FloatArray, inputs: FloatArray) -> Expected:
     """Return a free run, and the largest sum in it."""
     embedding = model.signals.embedding
     padded = np.vstack([outputs, np.zeros((embedding.ahead, outputs.shape[1]))])  # embed drops it again
@@ -95,7 +66,7 @@ def _linearised(model: Model, carried: FloatArray, inputs: FloatArray) -> Expect
     flat = np.hstack([found.A.reshape(POINTS, -1), found.B.reshape(POINTS, -1), found.offset])
     slopes = np.einsum("ptd,ct->pcd", np.abs(step.slopes(points)), np.abs(step.weights))
     largest = max(_largest(flat), _largest(slopes), _largest(slopes @ np.abs(points)[:, :, None]))
-    return Expected(flat, max(largest, step_size(model, carried, inputs)))
+    return flat, max(largest, step_size(model, carried, inputs))
 
 
 def _largest(values: FloatArray) -> float:
@@ -106,10 +77,16 @@ TOLERANCE = 1e-12  # of the largest sum behind a value
 SINGLE_TOLERANCE = 1e-4  # the same in single precision, over free runs too
 
 
-def checking_program(vectors: Vectors, sizes: Sizes, history: int, name: str) -> str:
+def checking_program(model: Model, sizes: Sizes, name: str) -> str:
     """Return a program that says how far the compiled model is from Python, and fails if it is too far."""
     linear = sizes.carried * (sizes.carried + sizes.inputs + 1)
-    samples = history + RUN
+    given, answers = vectors_of(model)
+    tables = given | {f"{what}_expected": values for what, (values, _) in answers.items()}
+    found = dict(zip(answers, ("lifted", "next", "linearised", "simulated"), strict=True))
+    checks = "".join(
+        f'    failures += check("{what}", {found[what]}, {what}_expected, {values.size}, {number(size)});\n'
+        for what, (values, size) in answers.items()
+    )
     return f"""/* Compares {name}.c with what Python computed. Written by koopsieve. */
 #include <math.h>
 #include <stdio.h>
@@ -122,7 +99,7 @@ def checking_program(vectors: Vectors, sizes: Sizes, history: int, name: str) ->
 #define TOLERANCE {number(TOLERANCE)}
 #endif
 
-{_tables(vectors)}
+{"".join(_flat(what, values) for what, values in tables.items())}
 static int check(const char *what, const real_t *found, const real_t *expected, int count, real_t size)
 {{
     real_t largest = 0.0;
@@ -151,10 +128,8 @@ int main(void)
         {name}_linearise(carried, inputs + i * {sizes.inputs}, matrices, matrices + {sizes.carried**2},
             matrices + {sizes.carried * (sizes.carried + sizes.inputs)});
     }}
-    {name}_simulate(outputs, record, {samples}, simulated);
-{_check("lift", "lifted", vectors.lift)}{_check("step", "next", vectors.step)}{
-        _check("linearise", "linearised", vectors.linearise)
-    }{_check("simulate", "simulated", vectors.simulate)}    return failures;
+    {name}_simulate(outputs, record, {len(given["record"])}, simulated);
+{checks}    return failures;
 }}
 """
 
@@ -181,27 +156,7 @@ test: {programs}
 """
 
 
-def _tables(vectors: Vectors) -> str:
-    return "".join(
-        [
-            _flat("states", vectors.states),
-            _flat("inputs", vectors.inputs),
-            _flat("outputs", vectors.outputs),
-            _flat("record", vectors.record_inputs),
-            _flat("lift_expected", vectors.lift.values),
-            _flat("step_expected", vectors.step.values),
-            _flat("linearise_expected", vectors.linearise.values),
-            _flat("simulate_expected", vectors.simulate.values),
-        ]
-    )
-
-
 def _flat(name: str, values: FloatArray) -> str:
     """Return a table of one dimension, of at least one number: C has no empty ones."""
     flat = values.ravel()
     return table(name, flat) if flat.size else f"static const real_t {name}[1] = {{0.0}};\n"
-
-
-def _check(what: str, found: str, expected: Expected) -> str:
-    count = expected.values.size
-    return f'    failures += check("{what}", {found}, {what}_expected, {count}, {number(expected.size)});\n'
