@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, whole_number
-from koopsieve.control.limits import Limits, Weights, of_kind, per_signal, rows_of, shaped
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, require_kind, whole_number
+from koopsieve.control.limits import Limits, Weights, per_signal, rows_of, shaped
 from koopsieve.control.prediction import AffinePrediction, LinearResponse, linearised_prediction
 from koopsieve.control.programme import Cost, QuadraticProgramme, bounds, constraint_matrix, gradient, hessian
 from koopsieve.control.state_estimate import Situation
@@ -60,8 +60,8 @@ class ControlProblem:
                 f"{', '.join(map(str, measured))}."
             )
         whole_number("horizon, the number of steps,", self.horizon, 1)
-        of_kind("weights", self.weights, Weights, "Weights(outputs=1.0, rates=0.1)")
-        of_kind("limits", self.limits, Limits, "Limits(inputs=(-1.0, 1.0))")
+        require_kind("weights= as Weights", self.weights, Weights, "Write Weights(outputs=1.0, rates=0.1).")
+        require_kind("limits= as Limits", self.limits, Limits, "Write Limits(inputs=(-1.0, 1.0)).")
         _ = self.cost  # so that settings that do not fit show here
 
     @cached_property

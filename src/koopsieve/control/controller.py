@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, real_array, whole_number
+from koopsieve._types import FloatArray, KoopsieveError, real_array, require_kind, whole_number
 from koopsieve.control.control_problem import ControlProblem, Plan
 from koopsieve.control.kalman import KalmanFilter
-from koopsieve.control.limits import Limits, in_range, of_kind, per_signal, rows_of
+from koopsieve.control.limits import Limits, in_range, per_signal, rows_of
 from koopsieve.control.planner import Planner, Request
 from koopsieve.control.programme import Cost
 from koopsieve.control.state_estimate import GAIN, Estimator, Filtered, FromHistory, Innovations, Situation
@@ -114,7 +114,7 @@ class ControlLaw:
         """Return the cost with the limits and measured inputs of this step."""
         problem, found = self.problem, self.problem.cost
         if limits is not None:
-            of_kind("limits", limits, Limits, "Limits(inputs=(-1.0, 1.0))")
+            require_kind("limits= as Limits", limits, Limits, "Write Limits(inputs=(-1.0, 1.0)).")
             found = found.with_limits(limits, problem.moved)
         if (measured_inputs is None) == bool(len(problem.pinned)):
             raise KoopsieveError(
@@ -179,7 +179,7 @@ class Controller:
     state: ControlState = field(init=False)
 
     def __post_init__(self) -> None:
-        of_kind("The problem of a controller", self.problem, ControlProblem, "model.to_qp(horizon=20)")
+        require_kind("a ControlProblem", self.problem, ControlProblem, "Make it with model.to_qp(horizon=20).")
         self.law = self._law()
         self.reset(self.acting)
 

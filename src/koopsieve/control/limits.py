@@ -167,11 +167,3 @@ def in_range(what: str, given: Any, low: float, high: float, open_ends: bool = F
     allowed = f"lie from {low:g} to {high:g}" if np.isfinite(high) else f"be a finite number, {low:g} or more"
     allowed = f"lie between {low:g} and {high:g}" if open_ends else allowed
     raise KoopsieveError(f"{what} must {allowed}. Got {given!r}.")
-
-
-def of_kind(what: str, given: Any, kind: type, example: str) -> None:
-    """Check the class of a value; the error gives an example of how to make one."""
-    if not isinstance(given, kind):
-        raise KoopsieveError(
-            f"{what} must be a {kind.__name__}, for example {example}. Got {type(given).__name__}: {given!r:.60}."
-        )

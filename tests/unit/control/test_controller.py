@@ -260,7 +260,7 @@ def wild(model):
         (lambda m: Controller(m.to_qp(8), acting=[1.0, 2.0]), r"acting must be finite, one value per signal \(u1\)"),
         (lambda m: Controller(m.to_qp(8), acting=np.nan), r"acting must be finite, one value per signal \(u1\)"),
         (lambda m: Controller(m.to_qp(8), acting=[[0.0]]), r"acting must be finite, one value per signal \(u1\)"),
-        (Controller, r"must be a ControlProblem, for example model\.to_qp"),
+        (Controller, r"Expected a ControlProblem, got LinearModel\. Make it with model\.to_qp"),
         (lambda m: Controller(m.to_qp(8)).plan, "no plan before the first step"),
         (
             lambda m: Controller(m.to_qp(8)).step([1.0], REFERENCE),
