@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import FunctionType
@@ -56,6 +56,7 @@ class Code(Observables):
     """
 
     columns: IndexArray
+    per_column = ("columns",)
 
     @abstractmethod
     def functions(self) -> tuple[PointFunction, PointFunction | None]:
@@ -90,11 +91,6 @@ class Code(Observables):
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Refuse: Python code has no expression."""
         raise KoopsieveError(f"{self.names[column]} is computed by {self.described()}, which has no formula.")
-
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of the columns."""
-        kept: Self = replace(cast("Any", self), names=self.picked_names(columns), columns=self.columns[columns])
-        return kept
 
     def code(self) -> Iterator[Observables]:
         """Yield this family."""

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import sympy
 from sympy import Add, Dummy, Expr, Function, Integer, Mul, Piecewise, Pow, Symbol
 
 from koopsieve._types import KoopsieveError
-from koopsieve.dictionary.observables import Observables
+
+if TYPE_CHECKING:
+    from koopsieve.dictionary.dictionary import Dictionary
 
 
 def real_symbols(prefix: str, count: int) -> tuple[Symbol, ...]:
@@ -169,8 +171,9 @@ def program_nodes(
         return [], None
 
 
-def require_expressions(families: Sequence[Observables], target: str) -> None:
-    """Refuse families that hold a user's Python code; `target` is what they were to be written in."""
+def require_expressions(dictionary: Dictionary, target: str) -> None:
+    """Refuse dictionaries that hold a user's Python code; `target` is what they were to be written in."""
+    families = (*dictionary.families, *dictionary.input_families)
     for family in (code for one in families for code in one.code()):
         names = ", ".join(family.names[:3]) + (", …" if family.size > 3 else "")
         raise KoopsieveError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,7 @@ class Kernels(Observables):
     scale: FloatArray
     center: IndexArray
     coefficient: FloatArray
+    per_column: ClassVar[tuple[str, ...]] = ("coefficient",)
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Evaluate the exponent −c(‖x‖² − 2x·z + ‖z‖²) by one product, a few columns at a time to stay in the cache.
@@ -110,13 +111,7 @@ class Kernels(Observables):
     def select(self, columns: IndexArray) -> Self:
         """Keep some of the kernels, and only the centres they use."""
         used, center = np.unique(self.center[columns], return_inverse=True)
-        return replace(
-            self,
-            names=self.picked_names(columns),
-            centers=self.centers[used],
-            center=center,
-            coefficient=self.coefficient[columns],
-        )
+        return replace(super().select(columns), centers=self.centers[used], center=center)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +119,7 @@ class PeriodicKernels(Kernels):
     """exp(−c_i·‖sin(π·f_i·(x − z_i)/scale)‖²): as `Kernels`, with a frequency per column."""
 
     frequency: FloatArray
+    per_column = ("coefficient", "frequency")
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Add up the squared sines one coordinate at a time."""
@@ -161,10 +157,6 @@ class PeriodicKernels(Kernels):
     def fits(self, width: int) -> bool:
         """Tell whether there is a frequency per name too."""
         return super().fits(width) and self.frequency.shape == (self.size,)
-
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of the kernels."""
-        return replace(super().select(columns), frequency=self.frequency[columns])
 
 
 @dataclass(frozen=True, repr=False)

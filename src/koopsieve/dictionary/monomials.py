@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class Products(Observables):
     """Monomials ∏ x_d^powers[i, d] of the first coordinates of the point."""
 
     powers: IndexArray
+    per_column = ("powers",)
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Multiply up each monomial from the coordinates it holds."""
@@ -90,10 +91,6 @@ class Products(Observables):
         fits = fits and indices_below(powers, (self.size, powers.shape[1]), MAX_DEGREE + 1)
         return fits and bool((powers.sum(axis=1) <= MAX_DEGREE).all())
 
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of the monomials."""
-        return type(self)(self.picked_names(columns), self.powers[columns])
-
 
 def _multiply(factors: Sequence[FloatArray], out: FloatArray) -> None:
     """Write the product of arrays of the same shape; of none it is one."""
@@ -120,6 +117,7 @@ class ScaledProducts(Observables):
     powers: IndexArray
     center: FloatArray
     scale: FloatArray
+    per_column = ("powers",)
 
     @cached_property
     def _plain(self) -> Products:
@@ -164,10 +162,6 @@ class ScaledProducts(Observables):
         """Tell whether there is a row of powers per name, and a centre and a scale per coordinate."""
         shape = self.powers.shape[1:]
         return self._plain.fits(width) and self.center.shape == self.scale.shape == shape and bool(self.scale.all())
-
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of the monomials."""
-        return type(self)(self.picked_names(columns), self.powers[columns], self.center, self.scale)
 
 
 @dataclass(frozen=True, repr=False)

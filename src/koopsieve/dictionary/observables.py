@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -189,6 +189,7 @@ class Observables(ABC):
     """
 
     names: tuple[str, ...]
+    per_column: ClassVar[tuple[str, ...]] = ()  # fields with a row per function, beside the names
 
     @property
     def size(self) -> int:
@@ -215,9 +216,10 @@ class Observables(ABC):
     def expression(self, column: int, point: Sequence[Any]) -> Any:
         """Return one function as a SymPy expression of the point's coordinates, which are real symbols."""
 
-    @abstractmethod
     def select(self, columns: IndexArray) -> Self:
         """Return the family cut to the given columns; what is cut away is not computed any more."""
+        rows = {field: getattr(self, field)[columns] for field in self.per_column}
+        return replace(self, names=tuple(self.names[i] for i in columns), **rows)
 
     @abstractmethod
     def fits(self, width: int) -> bool:
@@ -234,10 +236,6 @@ class Observables(ABC):
     def span(self) -> FloatArray | None:
         """Return least and largest coordinates, shape (2, d), between which the functions vary; None if everywhere."""
         return None
-
-    def picked_names(self, columns: IndexArray) -> tuple[str, ...]:
-        """Return the names of some columns."""
-        return tuple(self.names[i] for i in columns)
 
     def __call__(self, points: FloatArray) -> FloatArray:
         """Return the values at `points`, shape (samples, size)."""

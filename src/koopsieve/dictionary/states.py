@@ -18,6 +18,7 @@ class Coordinates(Observables):
     """Some of the coordinates of the point, unchanged: states, or inputs."""
 
     columns: IndexArray
+    per_column = ("columns",)
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Copy the columns."""
@@ -44,10 +45,6 @@ class Coordinates(Observables):
     def fits(self, width: int) -> bool:
         """Tell whether every column is a coordinate."""
         return indices_below(self.columns, (self.size,), width)
-
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of them."""
-        return type(self)(self.picked_names(columns), self.columns[columns])
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,10 +119,6 @@ class Ones(Observables):
     def fits(self, width: int) -> bool:
         """Tell that it is a function of any point."""
         return True
-
-    def select(self, columns: IndexArray) -> Self:
-        """Keep it or not."""
-        return type(self)(self.picked_names(columns))
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,14 +198,8 @@ class Pairs(Observables):
         """Keep some of the products, and only the factors they use."""
         used_left, first = np.unique(self.first[columns], return_inverse=True)
         used_right, second = np.unique(self.second[columns], return_inverse=True)
-        return replace(
-            self,
-            names=self.picked_names(columns),
-            left=self.left.select(used_left),
-            right=self.right.select(used_right),
-            first=first,
-            second=second,
-        )
+        left, right = self.left.select(used_left), self.right.select(used_right)
+        return replace(super().select(columns), left=left, right=right, first=first, second=second)
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -73,10 +73,6 @@ class TextTerms(Observables):
         """Tell whether every variable is a coordinate; a text that cannot be read is refused with its reason."""
         inside = indices_below(self.columns, (len(self.variables),), width)
         return inside and self._compiled(slopes=True) is not None
-
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of the texts."""
-        return replace(self, names=self.picked_names(columns))
 
 
 _Compiled = tuple[list[int], Callable[..., Any]]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers, whole_number
+from koopsieve._types import FloatArray, check_fields, positive_numbers, whole_number
 from koopsieve.dictionary.centers import coordinate_scale, draw_rows, median_coefficient
 from koopsieve.dictionary.observables import WAVE, Observables, Program, frozen, program
 from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
@@ -22,6 +22,7 @@ class Waves(Observables):
 
     frequencies: FloatArray
     phases: FloatArray
+    per_column = ("frequencies", "phases")
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Evaluate all waves with one product."""
@@ -49,15 +50,6 @@ class Waves(Observables):
     def fits(self, width: int) -> bool:
         """Tell whether there are frequencies and a phase per name."""
         return self.frequencies.shape == (self.size, width) and self.phases.shape == (self.size,)
-
-    def select(self, columns: IndexArray) -> Self:
-        """Keep some of the waves."""
-        return replace(
-            self,
-            names=self.picked_names(columns),
-            frequencies=self.frequencies[columns],
-            phases=self.phases[columns],
-        )
 
 
 @dataclass(frozen=True, repr=False)

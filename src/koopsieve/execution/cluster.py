@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from queue import Empty, Queue
 from typing import Any, TypeVar, cast
 
@@ -94,31 +94,20 @@ class DaskExecutor(Executor):
         description: str = "Working",
     ) -> Result:
         """Return all results combined by a tree of tasks; only the last result travels to the client."""
-        with _clear_error_when_lost():
-            return self._reduced(function, items, combine, progress, description)
-
-    def _reduced(
-        self,
-        function: Callable[[Item], Result],
-        items: Sequence[Item],
-        combine: Callable[[Result, Result], Result],
-        progress: Progress,
-        description: str,
-    ) -> Result:
         import distributed
 
         as_completed: Any = distributed.as_completed
-        level = self._submit(function, items)
-        leaves = as_completed(list(level))
-        combining = Combining(combine)
-        while len(level) > 1:
-            groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
-            # before items that were not begun yet: what is combined need not be kept
-            submit = partial(self.client.submit, combining, pure=False, priority=1)
-            level = [group[0] if len(group) == 1 else submit(*group) for group in groups]
-        for _ in progress(leaves, description, len(items)):
-            pass
-        result: Result = level[0].result()
+        # before items that were not begun yet: what is combined need not be kept
+        submit = partial(self.client.submit, _combined, combine=combine, pure=False, priority=1)
+        with _clear_error_when_lost():
+            level = self._submit(function, items)
+            leaves = as_completed(list(level))
+            while len(level) > 1:
+                groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
+                level = [group[0] if len(group) == 1 else submit(*group) for group in groups]
+            for _ in progress(leaves, description, len(items)):
+                pass
+            result: Result = level[0].result()
         return result
 
     def _submit(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Any]:
@@ -180,14 +169,5 @@ def _apply(item: Item, function: Callable[[Item], Result]) -> Result:
     return function(item)
 
 
-@dataclass(frozen=True)
-class Combining:
-    """Combine several results, two at a time."""
-
-    combine: Callable[[Any, Any], Any]
-
-    def __call__(self, first: Any, *others: Any) -> Any:
-        """Return all of them combined, in order."""
-        for other in others:
-            first = self.combine(first, other)
-        return first
+def _combined(*results: Result, combine: Callable[[Result, Result], Result]) -> Result:
+    return reduce(combine, results)

@@ -71,7 +71,7 @@ def _saved(function: Any) -> bytes:
 def to_casadi(model: Model) -> CasadiModel:
     """Return the model's functions; see `Model.to_casadi`."""
     casadi, phi = needed("casadi", "to_casadi()", "casadi"), model.dictionary
-    require_expressions((*phi.families, *phi.input_families), "CasADi")
+    require_expressions(phi, "CasADi")
     lift = TermMap.of_terms(phi.state_names, phi.families)
     return CasadiModel(
         _function(casadi, "lift", lift, {"state": len(phi.state_names)}, "observables"),

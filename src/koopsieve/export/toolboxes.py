@@ -58,8 +58,8 @@ class Equations:
 
 def to_sympy(model: Model) -> Equations:
     """Return the equations; see `Model.to_sympy`."""
-    phi, signals = model.dictionary, model.signals
-    require_expressions((*phi.families, *phi.input_families), "SymPy")
+    signals = model.signals
+    require_expressions(model.dictionary, "SymPy")
     names = (*signals.state_names, *model.carried_names, *signals.acting, *signals.outputs)
     named = {name: Symbol(name, real=True) for name in names}  # a state that is carried is one symbol
     states, carried, inputs, outputs = (
@@ -215,8 +215,7 @@ def to_m(model: Model, path: str | os.PathLike[str]) -> Path:
 
 def m_text(model: Model, name: str) -> str:
     """Return the text of the file of a function called `name`."""
-    phi = model.dictionary
-    require_expressions((*phi.families, *phi.input_families), "MATLAB")
+    require_expressions(model.dictionary, "MATLAB")
     return f"""function [next, outputs] = {name}(carried, input)
 %{name.upper()} One step of a {model.form} model, written by koopsieve.
 {_help(model, name)}

@@ -22,6 +22,7 @@ class Steps(Observables):
 
     places: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
     steep: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+    per_column = ("places", "steep")
 
     def evaluate(self, points, out):
         np.tanh(self.steep * (points[:, :1] - self.places), out=out)
@@ -38,9 +39,6 @@ class Steps(Observables):
 
     def fits(self, width):
         return width > 0 and self.places.shape == self.steep.shape == (self.size,)
-
-    def select(self, columns):
-        return Steps(self.picked_names(columns), self.places[columns], self.steep[columns])
 
 
 @dataclass(frozen=True, repr=False)

@@ -30,8 +30,7 @@ INCLUDE_MATHS = "#ifdef KOOPSIEVE_FLOAT32\n#include <tgmath.h>\n#else\n#include 
 
 def c_files(model: Model, name: str = "model", *, filtered: bool = False) -> dict[str, str]:
     """Return the text of every file, by its name; with `filtered` also the slopes of the start, which filters need."""
-    phi = model.dictionary
-    require_expressions((*phi.families, *phi.input_families), "C")
+    require_expressions(model.dictionary, "C")
     plain, sizes = identifier(name), Sizes.of(model)
     return {
         f"{plain}.h": header(model, sizes, plain, filtered),
