@@ -11,7 +11,7 @@ from koopsieve.evaluate.judgement import (
     simulation_rmse,
     stays_in_range,
 )
-from koopsieve.evaluate.metrics import add_noise, horizon_nmse, nmse, snr_db
+from koopsieve.evaluate.metrics import add_noise, horizon_nmse, nmse
 
 __all__ = [
     "Diagnostics",
@@ -25,7 +25,6 @@ __all__ = [
     "nmse",
     "simulation_errors",
     "simulation_rmse",
-    "snr_db",
     "stays_in_range",
     "window_errors",
 ]

@@ -1,4 +1,4 @@
-"""The paper's NMSE at one or many steps, and the signal-to-noise ratio.
+"""The paper's NMSE at one or many steps, and noise of a signal-to-noise ratio.
 
 Stage seven: a model's predictions and measured (or noise-free) trajectories come in, plain numbers go out
 (the paper's Section 5).
@@ -44,7 +44,17 @@ def nmse(true: ArrayLike, predicted: ArrayLike) -> FloatArray:
     >>> nmse([[1.0, 5.0], [3.0, 5.0]], [[1.0, 5.0], [2.0, 5.0]])
     array([0.5, 0. ])
     """
-    x, y = _checked_pair("true and predicted", true, predicted)
+    x, y = real_array("true", true), real_array("predicted", predicted)
+    if x.shape != y.shape or x.ndim not in (1, 2) or x.size == 0:
+        raise KoopsieveError(
+            "true and predicted must have the same shape, (samples, columns) or (samples,), with at least one sample. "
+            f"Got {x.shape} and {y.shape}."
+        )
+    if not np.isfinite(x).all():
+        raise KoopsieveError(f"true must be finite. Got {np.sum(~np.isfinite(x))} samples that are not.")
+    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    with np.errstate(over="ignore"):
+        x, y = x / magnitude(x), y / magnitude(x)
     return _normalised(squared_error(x, y).sum(axis=0), spread(x))
 
 
@@ -84,23 +94,6 @@ def horizon_nmse(
         total[piece.horizon] += piece.values.sum(axis=0)
     table = {h: _normalised(total[h], errors.spread(h)[0]) for h in total}
     return {name: np.array([table[h][i] for h in horizons]) for i, name in enumerate(model.output_names)}
-
-
-def snr_db(clean: ArrayLike, noisy: ArrayLike) -> FloatArray:
-    """Return the signal-to-noise ratio 10·log₁₀(‖clean − mean(clean)‖² / ‖noisy − clean‖²) per column, in decibels.
-
-    The signal is what varies: a constant offset does not count. Without noise the ratio is inf.
-
-    Examples
-    --------
-    >>> snr_db([[10.0], [-10.0]], [[11.0], [-11.0]])
-    array([20.])
-    """
-    x, y = _checked_pair("clean and noisy", clean, noisy)
-    noise = squared_error(x, y).sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio: FloatArray = 10 * np.log10(spread(x) / noise)
-    return np.where(noise == 0, np.inf, ratio)
 
 
 @overload
@@ -153,22 +146,6 @@ def _noise_level(clean: FloatArray, snr_db: float) -> FloatArray:
 
 def _noisy(clean: FloatArray, level: FloatArray, rng: np.random.Generator) -> FloatArray:
     return clean + level * rng.standard_normal(clean.shape)
-
-
-def _checked_pair(names: str, one: ArrayLike, two: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return two matrices of the same shape in units of the magnitude of each column of the first."""
-    first, second = names.split(" and ")
-    x, y = real_array(first, one), real_array(second, two)
-    if x.shape != y.shape or x.ndim not in (1, 2) or x.size == 0:
-        raise KoopsieveError(
-            f"{names} must have the same shape, (samples, columns) or (samples,), with at least one sample. "
-            f"Got {x.shape} and {y.shape}."
-        )
-    if not np.isfinite(x).all():
-        raise KoopsieveError(f"{first} must be finite. Got {np.sum(~np.isfinite(x))} samples that are not.")
-    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
-    with np.errstate(over="ignore"):
-        return x / magnitude(x), y / magnitude(x)
 
 
 def _normalised(error: FloatArray, spread: FloatArray) -> FloatArray:

@@ -125,11 +125,11 @@ class ResidualTests:
         return f"the residual is correlated with {' and with '.join(failed)}."
 
 
-def residual_tests(model: Model, trajectories: Trajectories, lags: int = LAGS) -> ResidualTests:
-    """Test the residuals of one-step predictions along all episodes, up to `lags` steps back; less in short records."""
+def residual_tests(model: Model, trajectories: Trajectories) -> ResidualTests:
+    """Test the residuals of one-step predictions along all episodes, up to 25 steps back; less in short records."""
     data = embedded(trajectories, model.signals.embedding)
     residuals = one_step_residuals(model, data)
-    reach = max(1, min(lags, max(map(len, residuals)) // 4))
+    reach = max(1, min(LAGS, max(map(len, residuals)) // 4))
     whiteness, crossed = {}, {}
     for j, output in enumerate(model.output_names):
         e = [one[:, j] for one in residuals]

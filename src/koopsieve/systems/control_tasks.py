@@ -12,7 +12,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray
 from koopsieve.systems.closed_loop import ControlTask
-from koopsieve.systems.plants import HERON_QUADRATIC, MAX_THRUST, StirredTank, TwoTanks
+from koopsieve.systems.plants import HERON_QUADRATIC, MAX_THRUST, reactor_derivative, tanks_derivative
 
 INFINITE = float("inf")
 
@@ -65,7 +65,7 @@ def tanks_task(steps: int = 300) -> ControlTask:
         dt=5.0,
         time_unit="s",
         max_step=0.5,
-        derivative=TwoTanks().derivative,
+        derivative=tanks_derivative,
         noise=(0.003, 0.003),
         initial=(0.2, 0.2),
         acting=(2.7,),
@@ -95,7 +95,7 @@ def reactor_task(steps: int = 300) -> ControlTask:
         dt=0.05,
         time_unit="min",
         max_step=0.01,
-        derivative=StirredTank().derivative,
+        derivative=reactor_derivative,
         noise=(0.02, 0.005),
         initial=(3.0, 1.117),
         acting=(4 / 7,),

@@ -169,9 +169,7 @@ def duffing(
     return integrate(derivative, initial, checked_drive(drive, "u"), dt, _MAX_STEP)
 
 
-def van_der_pol(
-    drive: ArrayLike, dt: float = 0.05, *, mu: float = 1.0, initial: Sequence[float] = (1.0, 0.0)
-) -> FloatArray:
+def van_der_pol(drive: ArrayLike, dt: float = 0.05, *, initial: Sequence[float] = (1.0, 0.0)) -> FloatArray:
     """Simulate the Van der Pol oscillator under a drive held over each sample; return (x, ẋ), noise-free.
 
     Parameters
@@ -180,8 +178,6 @@ def van_der_pol(
         The input u.
     dt : float
         Sample time in seconds.
-    mu : float
-        Strength of the nonlinear damping.
     initial : sequence of float
         x and ẋ at time zero.
 
@@ -192,7 +188,7 @@ def van_der_pol(
 
     def derivative(state: State, u: State) -> State:
         x, v = state
-        return v, mu * (1 - x * x) * v - x + u[0]
+        return v, (1 - x * x) * v - x + u[0]
 
     return integrate(derivative, initial, checked_drive(drive, "u"), dt, _MAX_STEP)
 
@@ -232,6 +228,7 @@ def bench_record(samples: int, *, seed: int, noise: float = 1e-3) -> tuple[Float
 
 SAMPLE_RATE = 78125.0  # Hz
 _BAND = 15000.0  # Hz, excited by the multisine
+_PERIOD = 4096  # samples of the multisine
 _KNEE = 0.4  # volt, where the diodes start to conduct
 
 
@@ -244,19 +241,14 @@ class CircuitRecord:
 
 
 def wiener_hammerstein(
-    samples: int,
-    *,
-    seed: Seed,
-    process_noise: float = 0.25,
-    measurement_noise: float = 2e-4,
-    period: int = 4096,
+    samples: int, *, seed: Seed, process_noise: float = 0.25, measurement_noise: float = 2e-4
 ) -> CircuitRecord:
     """Simulate one random-phase multisine through the circuit in its periodic steady state.
 
     Parameters
     ----------
-    samples, period : int
-        Length of the record and period of the multisine.
+    samples : int
+        Length of the record.
     seed : int, SeedSequence or Generator
         Random seed of the phases and both noises.
     process_noise, measurement_noise : float
@@ -265,22 +257,21 @@ def wiener_hammerstein(
     from scipy import signal  # here, because it takes a second to import and only this system needs it
 
     rng = np.random.default_rng(seed)
-    lead = period  # one period for the filters to forget their start
-    u = _multisine(lead + samples, period, rng)
+    u = _multisine(_PERIOD + samples, rng)  # one period for the filters to forget their start
     nyquist = SAMPLE_RATE / 2
     first = signal.cheby1(3, 0.5, 4400.0 / nyquist)
     second = signal.cheby2(3, 40.0, 5000.0 / nyquist)
     noise = signal.lfilter(*first, rng.normal(size=u.shape))
     inner = signal.lfilter(*first, u) + process_noise * noise / np.std(noise)
     y = signal.lfilter(*second, _saturate(inner)) + measurement_noise * rng.normal(size=u.shape)
-    return CircuitRecord(u[lead:], y[lead:])
+    return CircuitRecord(u[_PERIOD:], y[_PERIOD:])
 
 
-def _multisine(samples: int, period: int, rng: np.random.Generator) -> FloatArray:
-    lines = np.arange(1, int(_BAND / SAMPLE_RATE * period))
-    spectrum = np.zeros(period // 2 + 1, dtype=complex)
+def _multisine(samples: int, rng: np.random.Generator) -> FloatArray:
+    lines = np.arange(1, int(_BAND / SAMPLE_RATE * _PERIOD))
+    spectrum = np.zeros(_PERIOD // 2 + 1, dtype=complex)
     spectrum[lines] = np.exp(2j * np.pi * rng.uniform(size=lines.size))
-    one = np.fft.irfft(spectrum, period)
+    one = np.fft.irfft(spectrum, _PERIOD)
     return np.resize(one / np.std(one), samples)
 
 

@@ -92,52 +92,26 @@ def random_thrust(steps: int, hold: int, seed: Seed) -> FloatArray:
 
 
 _TANKS_STEP = 0.5  # seconds
+_AREA, _OUTLET, _PUMP = 0.05, 1.2e-3, 2.0e-4  # of both tanks: m², m^2.5/s, and m³/s per volt
+_RIM, _WEIR = 0.5, 0.04  # metre; overflow per level above the rim to the power 1.5
+_SHARE = 0.3  # of the overflow, which falls into the lower tank
 _DRY = 1e-6  # metre; below this level outlets run dry smoothly
 
 
-@dataclass(frozen=True)
-class TwoTanks:
-    """Areas (m²) and outlets (m^2.5/s) of both tanks, the pump (m³/s per volt), and the rim of the upper tank.
+def tanks_derivative(levels: Any, drive: Any, maths: Any = np) -> Any:
+    """Return the time derivative of both levels under the pump's voltage and, if given, a leak (m³/s).
 
-    Parameters
-    ----------
-    areas, outlets : pair of float
-    pump : float
-    rim : float
-        Level from which the upper tank overflows.
-    weir : float
-        Overflow per level above the rim to the power 1.5.
-    share : float
-        Which part of the overflow falls into the lower tank; the rest is lost.
+    `maths` holds sqrt and fmax: NumPy, or CasADi for symbolic levels.
     """
-
-    areas: tuple[float, float] = (0.05, 0.05)
-    outlets: tuple[float, float] = (1.2e-3, 1.2e-3)
-    pump: float = 2.0e-4
-    rim: float = 0.5
-    weir: float = 0.04
-    share: float = 0.3
-
-    def derivative(self, levels: Any, drive: Any, maths: Any = np) -> Any:
-        """Return the time derivative of both levels under the pump's voltage and, if given, a leak (m³/s).
-
-        `maths` holds sqrt and fmax: NumPy, or CasADi for symbolic levels.
-        """
-        upper, lower = levels
-        leak = drive[1] if len(drive) > 1 else 0.0
-        through = self.outlets[0] * maths.sqrt(maths.fmax(upper, _DRY))
-        out = self.outlets[1] * maths.sqrt(maths.fmax(lower, _DRY))
-        above = maths.fmax(upper - self.rim, 0.0)
-        over = self.weir * above * maths.sqrt(above + _DRY)
-        return (
-            (self.pump * drive[0] - through - over) / self.areas[0],
-            (through + self.share * over - out - leak) / self.areas[1],
-        )
+    upper, lower = levels
+    leak = drive[1] if len(drive) > 1 else 0.0
+    through, out = (_OUTLET * maths.sqrt(maths.fmax(level, _DRY)) for level in (upper, lower))
+    above = maths.fmax(upper - _RIM, 0.0)
+    over = _WEIR * above * maths.sqrt(above + _DRY)
+    return (_PUMP * drive[0] - through - over) / _AREA, (through + _SHARE * over - out - leak) / _AREA
 
 
-def two_tanks(
-    drive: ArrayLike, dt: float = 5.0, *, tanks: TwoTanks | None = None, initial: tuple[float, float] = (0.2, 0.2)
-) -> FloatArray:
+def two_tanks(drive: ArrayLike, dt: float = 5.0, *, initial: tuple[float, float] = (0.2, 0.2)) -> FloatArray:
     """Simulate the levels under a voltage held over each sample; return (upper, lower), noise-free.
 
     Parameters
@@ -146,7 +120,6 @@ def two_tanks(
         Voltage of the pump, and a leak of the lower tank in m³/s.
     dt : float
         Sample time in seconds.
-    tanks : TwoTanks, optional
     initial : pair of float
         Levels at time zero.
 
@@ -154,44 +127,31 @@ def two_tanks(
     -------
     array, shape (steps + 1, 2)
     """
-    history = checked_drive(drive, "voltage", "leak")
-    plant = TwoTanks() if tanks is None else tanks
 
     def derivative(levels: State, held: State) -> State:
-        upper, lower = plant.derivative(levels, held)
+        upper, lower = tanks_derivative(levels, held)
         return float(upper), float(lower)
 
+    history = checked_drive(drive, "voltage", "leak")
     return np.maximum(integrate(derivative, initial, history, dt, _TANKS_STEP), 0.0)
 
 
 _REACTOR_STEP = 0.01  # minutes
+_RATES, _FEED = (5 / 6, 5 / 3, 1 / 6), 10.0  # of the reactions (1/min, 1/min, l/(mol·min)); of A in the feed (mol/l)
 
 
-@dataclass(frozen=True)
-class StirredTank:
-    """Rates of the three reactions (1/min, 1/min, l/(mol·min)) and the concentration of A in the feed (mol/l)."""
+def reactor_derivative(state: Any, drive: Any, maths: Any = np) -> Any:
+    """Return the time derivative of (c_A, c_B) under the flow per volume.
 
-    rates: tuple[float, float, float] = (5 / 6, 5 / 3, 1 / 6)
-    feed: float = 10.0
-
-    def derivative(self, state: Any, drive: Any, maths: Any = np) -> Any:
-        """Return the time derivative of (c_A, c_B) under the flow per volume.
-
-        A second entry of `drive`, if given, is added to the concentration of the feed. `maths` is not used here.
-        """
-        a, b = state
-        flow, richer = drive[0], drive[1] if len(drive) > 1 else 0.0
-        k1, k2, k3 = self.rates
-        return flow * (self.feed + richer - a) - k1 * a - k3 * a * a, k1 * a - k2 * b - flow * b
+    A second entry of `drive`, if given, is added to the concentration of the feed. `maths` is not used here.
+    """
+    a, b = state
+    flow, richer = drive[0], drive[1] if len(drive) > 1 else 0.0
+    k1, k2, k3 = _RATES
+    return flow * (_FEED + richer - a) - k1 * a - k3 * a * a, k1 * a - k2 * b - flow * b
 
 
-def stirred_tank(
-    drive: ArrayLike,
-    dt: float = 0.05,
-    *,
-    reactor: StirredTank | None = None,
-    initial: Sequence[float] = (3.0, 1.117),
-) -> FloatArray:
+def stirred_tank(drive: ArrayLike, dt: float = 0.05, *, initial: Sequence[float] = (3.0, 1.117)) -> FloatArray:
     """Simulate the reactor under a flow held over each sample; return (c_A, c_B), noise-free.
 
     Parameters
@@ -200,7 +160,6 @@ def stirred_tank(
         Flow per volume in 1/min, and what is added to the concentration of the feed.
     dt : float
         Sample time in minutes.
-    reactor : StirredTank, optional
     initial : sequence of float
         Concentrations at time zero; the default is at rest with a flow of 4/7.
 
@@ -208,5 +167,4 @@ def stirred_tank(
     -------
     array, shape (steps + 1, 2)
     """
-    plant = StirredTank() if reactor is None else reactor
-    return integrate(plant.derivative, initial, checked_drive(drive, "flow", "feed"), dt, _REACTOR_STEP)
+    return integrate(reactor_derivative, initial, checked_drive(drive, "flow", "feed"), dt, _REACTOR_STEP)

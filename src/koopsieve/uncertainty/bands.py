@@ -224,8 +224,8 @@ def at_level(values: FloatArray, level: float) -> FloatArray:
     return between(values[..., lower], values[..., upper], np.array(min(weight, 1.0)))
 
 
-def calibration_steps(longest: int, wanted: Sequence[int] = ()) -> IndexArray:
-    """Return the steps at which bands are found: those wanted, and about sixty more from 1 to the longest.
+def calibration_steps(longest: int) -> IndexArray:
+    """Return the steps at which bands are found: about sixty from 1 to the longest.
 
     Examples
     --------
@@ -234,5 +234,4 @@ def calibration_steps(longest: int, wanted: Sequence[int] = ()) -> IndexArray:
     """
     spread = np.round(np.geomspace(1, longest, 60))
     few = np.arange(1, min(longest, 20) + 1)
-    asked = [h for h in wanted if h <= longest]
-    return np.unique(np.concatenate([few, spread, asked])).astype(np.intp)
+    return np.unique(np.concatenate([few, spread])).astype(np.intp)

@@ -107,9 +107,7 @@ class CoverageCurve:
     share: FloatArray
 
 
-def coverage_curve(
-    model: Model, data: Trajectories, horizons: Sequence[int], levels: Sequence[float] = CURVE_LEVELS
-) -> CoverageCurve:
+def coverage_curve(model: Model, data: Trajectories, horizons: Sequence[int]) -> CoverageCurve:
     """Return the share covered at several levels and horizons; see `coverage`.
 
     Raises
@@ -118,12 +116,12 @@ def coverage_curve(
         If the model's bands are too short, or it does not fit the data.
     """
     bands, wanted, errors = _bands_and_errors(model, data, horizons)
-    share = np.empty((len(levels), len(wanted)))
-    for i, level in enumerate(levels):
+    share = np.empty((len(CURVE_LEVELS), len(wanted)))
+    for i, level in enumerate(CURVE_LEVELS):
         half = bands.around(model.dictionary, errors.states, wanted[-1], level)
         for j, (h, rows) in enumerate(_reaching(errors, wanted)):
             share[i, j] = np.mean(np.abs(errors.errors[rows, h - 1]) <= half[rows, h - 1])
-    return CoverageCurve(tuple(map(float, levels)), wanted, share)
+    return CoverageCurve(CURVE_LEVELS, wanted, share)
 
 
 def interval_score(errors: FloatArray, half_widths: FloatArray, level: float) -> FloatArray:
