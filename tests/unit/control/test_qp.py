@@ -65,7 +65,12 @@ def test_a_path_that_the_model_does_not_take_is_corrected():
     np.testing.assert_allclose((found.free + found.G @ plan.ravel())[:2], first[0], rtol=1e-10)
     np.testing.assert_array_equal(found.path(plan)[0], carried)
     exact = linearised_prediction(model, carried, disturbance, plan, path)
-    np.testing.assert_allclose(exact.path(plan), path, rtol=1e-9, atol=1e-11)
+    for along in (exact.path(plan), exact.corrected(model, plan, disturbance)):
+        np.testing.assert_allclose(along, path, rtol=1e-9, atol=1e-11)
+    other = 0.8 * plan  # along which the slopes of the first plan are not exact
+    true = simulated(model, carried, disturbance, other[None])[0]
+    missed = [np.abs(one - true).max() for one in (found.path(other), found.corrected(model, other, disturbance))]
+    assert missed[1] < 0.3 * missed[0]  # a Newton step towards the model
 
 
 @every_form

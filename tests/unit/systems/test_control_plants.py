@@ -8,19 +8,19 @@ from koopsieve.systems import control_tasks, follow, reactor_task, tanks_task, v
 
 
 class Recorder:
-    """Applies one input, and keeps what it was shown."""
+    """Applies one input, or one that grows, and keeps what it was shown."""
 
-    def __init__(self, value):
-        self.value, self.shown = np.atleast_1d(value), []
+    def __init__(self, value, rise=0.0):
+        self.value, self.rise, self.shown = np.atleast_1d(value), rise, []
 
     def step(self, measured, reference):
         self.shown.append((np.array(measured), np.array(reference)))
-        return self.value
+        return self.value + self.rise * len(self.shown)
 
 
 @pytest.mark.parametrize("task", [vehicle_task(20), tanks_task(20), reactor_task(20)], ids=lambda task: task.name)
 def test_a_loop_shows_noisy_outputs_and_the_reference_ahead(task):
-    recorder = Recorder(task.acting)
+    recorder = Recorder(task.acting, rise=0.02 * np.ptp(task.input_limits, axis=0))
     run = follow(task, recorder, seed=1)
     assert run.states.shape == (21, len(task.outputs))
     assert run.inputs.shape == (20, len(task.inputs))
