@@ -2,11 +2,7 @@
 
 import csv
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -187,14 +183,17 @@ def test_data_sampled_differently_are_refused(bench, tmp_path):
         (["inspect"], "Missing argument"),
         (["predict", "a.npz", "b.csv", "--horizon", "0"], "--horizon"),
         (["example", "--out", "nowhere/bench.csv"], "there is no folder .*nowhere"),
-        (
-            ["example", "--out", "bench.csv"],
-            "Already there: bench.csv. Replace with --overwrite, or name another place",
-        ),
         (["sieve"], "No such command 'sieve'"),
+        (["demo", "--snr", "-1e308"], "No such option: --snr"),
+        (["demo", "--seed", "-1"], "Invalid value for '--seed'"),
+        (["reproduce", "wiener-hammerstein", "--quick", "--out", "r", "--data", "foreign"], "cannot be read"),
+        (["sift", "bench.csv", "--states", "y", "--polynomials", "300"], "degree must lie between 2 and 100"),
+        ([*SIFT[:6], "--polynomials", "60", "--delays", "9"], "products up to degree 60, more than 50000"),
     ],
 )
 def test_an_error_is_one_or_two_lines_and_exit_code_2(bench, tmp_path, arguments, message):
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "wiener_hammerstein_process_noise.npz").write_bytes(b"junk")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really")
     (tmp_path / "empty.csv").write_text("t,y\n1,\n2,\n3,\n")
     (tmp_path / "words.csv").write_text("t,y\n1,off\n2,on\n3,on\n")
@@ -226,51 +225,6 @@ def test_help_has_examples(koopsieve):
     assert "predict" in out
     code, out, _ = koopsieve("--version")
     assert (code, out.split()[0]) == (0, "koopsieve")
-
-
-def run_python(code, folder, **more):
-    environment = {**os.environ, "PYTHONPATH": SRC, **more}
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
-
-
-def test_the_program_as_a_process(tmp_path):
-    """A record that this test writes itself, through the installed entry point's own function."""
-    rng = np.random.default_rng(0)
-    u = np.repeat(rng.normal(size=60), 10)
-    x = np.zeros((600, 2))
-    for k in range(599):
-        x[k + 1] = x[k, 0] + 0.1 * x[k, 1], x[k, 1] + 0.1 * (u[k] - x[k, 0] - x[k, 0] ** 3 - 0.5 * x[k, 1])
-    lines = [f"{k * 0.1:.1f},{u[k]:.5f},{x[k, 0]:.6f},{x[k, 1]:.6f}" for k in range(600)]
-    (tmp_path / "run.csv").write_text("time,force,position,speed\n" + "\n".join(lines) + "\n")
-    arguments = ["sift", "run.csv", "--states", "position,speed", "--inputs", "force", "--time", "time"]
-    arguments += ["--polynomials", "3", "--delays", "0", "--form", "linear", "--horizons", "1,20", "--out", "result"]
-    done = run_python(f"import sys; sys.argv[1:] = {arguments}; from koopsieve.cli import main; main()", tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    summary = json.loads((tmp_path / "result" / "summary.json").read_text())
-    assert {"position", "speed", "position^3"} <= set(summary["observables"]["retained"])
-    assert max(errors[0] for errors in summary["test"]["nmse"].values()) < 1e-6
-
-
-@pytest.mark.parametrize("stage", ["sift_with", "write_report"])
-def test_an_interrupt_leaves_nothing_behind(bench, tmp_path, stage):
-    before = sorted(p.name for p in tmp_path.iterdir())
-    done = run_python(
-        f"import os, signal, sys\nimport koopsieve.cli.sift as run\nsys.argv[1:] = {QUICK}\n"
-        f"run.{stage} = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
-        "from koopsieve.cli import main\nmain()",
-        tmp_path,
-    )
-    assert done.returncode == 130 == 128 + signal.SIGINT
-    assert (done.stdout, done.stderr) == ("", "koopsieve: interrupted; no file is half written.\n")
-    assert sorted(p.name for p in tmp_path.iterdir()) == before
-
-
-def test_completion_knows_the_commands(tmp_path):
-    asked = {"_KOOPSIEVE_COMPLETE": "complete_bash", "COMP_WORDS": "koopsieve si", "COMP_CWORD": "1"}
-    done = run_python("from koopsieve.cli import main; main()", tmp_path, **asked)
-    assert {"sift", "simulate"} <= set(done.stdout.split())
 
 
 def test_a_report_says_how_to_repeat_it_and_runs_are_compared(bench, tmp_path):
