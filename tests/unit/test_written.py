@@ -7,6 +7,8 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from koopsieve import KoopsieveError
 from koopsieve._written import check_file, json_number, plain, read_json, write_json, written_whole
@@ -63,10 +65,18 @@ def test_what_is_there_stays_unless_it_may_be_replaced(tmp_path):
             check_file(place)
 
 
-def test_what_json_does_not_know_becomes_plain(tmp_path):
+def test_what_json_does_not_know_becomes_plain():
     value = {"a": np.array([[1.0, np.inf], [np.nan, -np.inf]]), 2: (np.int64(3), np.float64(0.5), None, True, "x")}
     assert plain(value) == {"a": [[1.0, "inf"], ["nan", "-inf"]], "2": [3, 0.5, None, True, "x"]}
     assert json.loads(json.dumps(plain(value), allow_nan=False)) == plain(value)
-    write_json(tmp_path / "x.json", value)
-    found = [json_number(number) for row in read_json(tmp_path / "x.json")["a"] for number in row]
-    np.testing.assert_array_equal(found, value["a"].ravel())
+
+
+@settings(max_examples=25)  # every example is a file, synced to disk
+@given(st.dictionaries(st.text(max_size=4), st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=4)))
+def test_numbers_survive_the_file_bit_for_bit(tmp_path_factory, value):
+    path = tmp_path_factory.mktemp("json") / "x.json"
+    write_json(path, value)
+    back = read_json(path)
+    assert back == plain(value)
+    for key, numbers in value.items():
+        np.testing.assert_array_equal([json_number(x) for x in back[key]], numbers)
