@@ -92,7 +92,7 @@ def test_a_download_takes_the_packages_window(monkeypatch):
     monkeypatch.setenv("KOOPSIEVE_DATA", "a folder")  # which does not hold the drives
     data = datasets.load("coupled_drives")
     monkeypatch.delenv("KOOPSIEVE_DATA")
-    assert (data.window, data.older_window, list(data.records), data.train.dt) == (10, 5, ["low"], 0.02)
+    assert (data.window, list(data.records), data.train.dt) == (10, ["low"], 0.02)
     assert isinstance(data.records["low"], Record)
     assert data.train.signals.label("u") == "u [V]"
     with pytest.raises(KoopsieveError, match=r"could not be downloaded \(OSError: no network\).*, or give the folder"):

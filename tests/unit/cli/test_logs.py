@@ -51,7 +51,7 @@ def test_gaps_and_delays_together_drop_what_is_too_short_and_say_how_much(koopsi
         assert f"{done['rows_dropped']} samples were left out" in shown
     assert "too short for 2 delays left out" in out
     assert "an episode needs at least 4 samples" in err
-    assert "What was done to the data" in page
+    assert f'<th scope="row">rows dropped</th><td>{done["rows_dropped"]}</td>' in page
 
 
 def test_short_holes_are_filled_and_long_ones_split(koopsieve):

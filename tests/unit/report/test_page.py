@@ -32,7 +32,7 @@ from koopsieve.report.content import (
     content,
     shown_parts,
 )
-from koopsieve.report.page import c_code, python_code, script_json, what_was_done
+from koopsieve.report.page import c_code, python_code, script_json
 from koopsieve.sifting.parts import EvaluationData
 from tests.compiled import STRICT
 from tests.runs import duffing_result, duffing_trajectories
@@ -52,7 +52,6 @@ SECTIONS = [
     "use",
     "repeat",
 ]
-DONE = {"data": {"missing_samples": 12, "cut_at": ["row 17", "row 430"]}}
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +62,6 @@ def page(small_result):
         story="A story.",
         command="koopsieve sift bench.csv",
         settings='states = ["y"]\n',
-        more=DONE,
     )
 
 
@@ -92,8 +90,7 @@ def test_the_page_says_what_was_kept_and_how_to_repeat_it(page, small_result):
         "A story.",
         "koopsieve sift bench.csv",
         "states = [&#34;y&#34;]",
-        '<th scope="row">missing samples</th><td>12</td>',
-        "row 17, row 430",
+        f'<th scope="row">in words</th><td>{small_result.provenance.describe()}</td>',
     ):
         assert shown in page
 
@@ -112,7 +109,7 @@ def test_there_is_one_explanation(small_result, graph_result):
 def test_what_the_page_shows_in_numbers_is_in_the_summary(page, small_result):
     rows = set(re.findall(r"<td>([^<]+)</td>", page))
     assert {"sifted", "linear", "everything", "persistence", "least squares, all", "spike and slab, kept"} <= rows
-    found, shown = plain(summarise(small_result, DONE)), data_of(page)
+    found, shown = plain(summarise(small_result)), data_of(page)
     assert {**shown["summary"], "seconds": 0} == {**found, "seconds": 0}
     assert [model["label"] for model in shown["models"]][:4] == ["sifted", "linear", "everything", "persistence"]
     for model in shown["models"]:
@@ -154,7 +151,7 @@ def test_a_fitted_estimator_will_do(tmp_path):
 
 def test_names_are_escaped_everywhere():
     names = (HOSTILE, "</script><script>alert(2)</script>")
-    page = render_report(duffing_result(names=names, methods=False), title=HOSTILE, more={"data": {HOSTILE: HOSTILE}})
+    page = render_report(duffing_result(names=names, methods=False), title=HOSTILE, story=HOSTILE)
     assert HOSTILE not in page
     assert "<script>alert(2)" not in page
     assert data_of(page)["outputs"] == [HOSTILE]
@@ -242,9 +239,3 @@ def test_bands_and_how_well_they_hold_are_shown(vehicle):
     lower, upper = np.array(example["band"])
     assert (lower[:, 1:] < np.array(example["predicted"]["sifted"])[:, 1:]).all()
     assert (upper[:, 1:] > np.array(example["predicted"]["sifted"])[:, 1:]).all()
-
-
-def test_only_what_was_done_to_the_data_is_listed():
-    facts = {"in_words": "9 rows were read.", "rows_read": 9, "rows_dropped": 0, "notes": [], "samples": {"learn": 9}}
-    assert what_was_done({**facts, "rows_resampled": 4}) == [("in words", "9 rows were read."), ("rows resampled", "4")]
-    assert what_was_done({"rows_dropped": 3, "notes": ["tabs"]}) == [("rows dropped", "3"), ("notes", "tabs")]
