@@ -145,17 +145,14 @@ def test_names_in_the_file_may_differ_from_those_in_the_model(bench, tmp_path):
 
 
 def test_data_sampled_differently_are_refused(bench, tmp_path):
-    code, _, err = bench(*QUICK, "--dt", 0.1)
-    assert (code, "--dt says 0.1, but the times in column 't' are 0.05 apart" in err) == (2, True)
+    bench.refused("--dt says 0.1, but the times in column 't' are 0.05 apart", *QUICK, "--dt", 0.1)
     text = (tmp_path / "bench.csv").read_text().splitlines()
     slow = [text[0], *(f"{2 * float(line.split(',', 1)[0]):.2f},{line.split(',', 1)[1]}" for line in text[1:])]
     (tmp_path / "slow.csv").write_text("\n".join(slow) + "\n")
-    code, _, err = bench(*QUICK, "--test", "slow.csv")
-    assert (code, "same sample time. Expected 0.05, got 0.1" in err) == (2, True)
+    bench.refused("same sample time. Expected 0.05, got 0.1", *QUICK, "--test", "slow.csv")
     assert not (tmp_path / "result").exists()
     bench(*QUICK)
-    code, _, err = bench(*PREDICT[:2], "slow.csv", "--time", "t")
-    assert (code, "same sample time" in err) == (2, True)
+    bench.refused("same sample time", *PREDICT[:2], "slow.csv", "--time", "t")
 
 
 @pytest.mark.parametrize(
@@ -234,8 +231,7 @@ def test_a_report_says_how_to_repeat_it_and_runs_are_compared(bench, tmp_path):
     assert json.loads((tmp_path / "one" / "summary.json").read_text())["command"] == command
     assert f'<pre id="command">{command}</pre>' in (tmp_path / "one" / "report.html").read_text()
     before = (tmp_path / "one" / "model.npz").read_bytes()
-    code, _, err = bench(*command.split()[1:])
-    assert (code, "Already there: one/summary.json, one/model.npz" in err) == (2, True)
+    bench.refused("Already there: one/summary.json, one/model.npz", *command.split()[1:])
     assert bench(*command.split()[1:], "--overwrite")[0] == 0
     assert (tmp_path / "one" / "model.npz").read_bytes() == before
 
@@ -245,11 +241,8 @@ def test_a_report_says_how_to_repeat_it_and_runs_are_compared(bench, tmp_path):
     page = (tmp_path / "both.html").read_text()
     assert "<h1>Degrees</h1>" in page
     assert not re.search(r"(src|href|url)\s*[=(]\s*[\"']?(https?:)?//", page)
-    code, _, err = bench("compare", "one")
-    assert (code, err) == (2, "koopsieve: Compare two runs or more. Got 1.\n")
-    code, _, err = bench("compare", "one", "nowhere")
-    assert code == 2
-    assert "nowhere cannot be read" in err
+    bench.refused("koopsieve: Compare two runs or more. Got 1.\n", "compare", "one")
+    bench.refused("nowhere cannot be read", "compare", "one", "nowhere")
 
 
 @pytest.mark.parametrize(

@@ -93,15 +93,6 @@ def test_what_is_lost_and_needed(embedding, lost, ahead, history):
     assert Embedding(**embedding.to_dict()) == embedding
 
 
-def test_one_shift_by_hand():
-    """Columns y, z, y[k-1], z[k-1], u[k-1], u[k-2]; the acting input counts as column 6."""
-    states = np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])
-    moved = Embedding(1, 2).shift(states, np.array([[7.0, 8.0]]), np.array([[9.0]]))
-    assert moved.tolist() == [[7, 8, 1, 2, 9, 5]]
-    assert Embedding(1, 2).shift_sources(2, 1).tolist() == [-1, -1, 0, 1, 6, 4]
-    assert Embedding().shift_sources(2, 3).tolist() == [-1, -1]
-
-
 @pytest.mark.parametrize(
     "timing, expected, acting",
     [
@@ -149,11 +140,5 @@ def test_an_episode_that_is_too_short_is_left_out_with_a_word():
 def test_what_is_refused(data, delays, message):
     with pytest.raises(KoopsieveError, match=message):
         embed_delays(data, *delays)
-
-
-def test_split_of_embedded_data_shares_no_sample():
-    tagged = Trajectories.from_arrays(np.arange(30.0), np.arange(100.0, 130.0))
-    first, second = embed_delays(tagged, states=1, inputs=3).split(0.5)
-    assert not set(first.states[0].ravel()) & set(second.states[0].ravel())
     with pytest.raises(KoopsieveError, match="Expected at least 7 samples"):
         embed_delays(Trajectories.from_arrays(np.arange(9.0), np.arange(9.0)), inputs=3).split(0.5)
