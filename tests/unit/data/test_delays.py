@@ -93,6 +93,13 @@ def test_what_is_lost_and_needed(embedding, lost, ahead, history):
     assert Embedding(**embedding.to_dict()) == embedding
 
 
+def test_one_shift_by_hand():
+    """Columns y, z, y[k-1], z[k-1], u[k-1], u[k-2]; the acting input counts as column 6."""
+    states = np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])
+    assert Embedding(1, 2).shift(states, np.array([[7.0, 8.0]]), np.array([[9.0]])).tolist() == [[7, 8, 1, 2, 9, 5]]
+    assert Embedding(1, 2).shift_sources(2, 1).tolist() == [-1, -1, 0, 1, 6, 4]
+
+
 @pytest.mark.parametrize(
     "timing, expected, acting",
     [
