@@ -290,7 +290,7 @@ def test_numbers_dates_and_episodes_of_a_workbook(tmp_path):
     data = Trajectories.from_file(tmp_path / "x.xlsx", ["y", "z"], "u", episode="run", time="when")
     assert ([len(x) for x in data.states], data.dt) == ([6, 4], 0.5)
     np.testing.assert_allclose(np.concatenate(data.states), FRAME[["y", "z"]], rtol=1e-14)
-    assert data.provenance.sources[1].start == np.datetime64("2024-05-01T12:00:03")
+    assert data.provenance.sources[1].stamps[0] == np.datetime64("2024-05-01T12:00:03")
     for name, message in (("w", r"Not in .*: 'w'\. The columns there are: 'run', 't',"), ("word", "'word' at row 2")):
         with pytest.raises(KoopsieveError, match=message):
             Trajectories.from_file(tmp_path / "x.xlsx", name)

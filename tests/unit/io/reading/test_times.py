@@ -79,7 +79,7 @@ def test_a_format_decides_what_can_be_two_days(tmp_path):
     for form, month in (("%d/%m/%Y %H:%M:%S", 4), ("%m/%d/%Y %H:%M:%S", 3)):
         data = Trajectories.from_file(tmp_path / "x.csv", "y", time="t", date_format=form)
         assert data.dt == 1.0
-        assert data.provenance.sources[0].start == np.datetime64(f"2024-0{month}-0{7 - month}T10:00:00")
+        assert data.provenance.sources[0].stamps[0] == np.datetime64(f"2024-0{month}-0{7 - month}T10:00:00")
         assert data.signals.reading.date_format == form
     with pytest.raises(KoopsieveError, match=r"at row 2\. Not all rows are written as date_format='%Y' says"):
         Trajectories.from_file(tmp_path / "x.csv", "y", time="t", date_format="%Y")
