@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from koopsieve import KoopsieveError, LinearModel
+from koopsieve import KoopsieveError, LinearModel, reduce
 from koopsieve.cli.settings import Settings, to_toml
 
 SRC = str(Path(__file__).parents[3] / "src")
@@ -89,10 +89,14 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
     assert facts["embedding"] == {"state_delays": 1, "input_delays": 1, "inputs_at": "k"}
 
 
-def test_machines_get_json_and_the_settings_in_it_give_the_same_run_again(bench, tmp_path):
-    code, out, _ = bench(*QUICK, "--json")
-    assert code == 0
+def test_machines_get_json_of_the_papers_sieve_and_the_settings_in_it_give_the_same_run_again(bench, tmp_path):
+    code, out, _ = bench(*QUICK, "--threshold", "0.5", "--compare", "sparse-bayes", "--json")
     summary = json.loads(out)
+    assert (code, len(summary["path"]["sizes"]), summary["threshold"]) == (0, 1, 0.5)
+    assert "sparse bayes" in summary["nmse"]["reduced"]
+    header, *rows = csv.reader(Path("result/inclusion.csv").read_text().splitlines())
+    kept = reduce([[float(v) for v in row[1:]] for row in rows], [0], 0.5).retained
+    assert summary["observables"]["retained"] == [header[1 + i] for i in kept]
     assert summary["settings"]["horizons"] == [1, 10]
     assert json.loads(Path("result/summary.json").read_text()) == summary
     frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in summary["settings"].items()}
@@ -100,18 +104,6 @@ def test_machines_get_json_and_the_settings_in_it_give_the_same_run_again(bench,
     bench("sift", "--config", "again.toml", "--out", "again")
     again = json.loads(Path("again/summary.json").read_text())
     assert (again["nmse"], again["observables"]) == (summary["nmse"], summary["observables"])
-
-
-def test_the_papers_sieve_on_request(bench):
-    code, out, _ = bench(*SIFT, "--sieve", "graph", "--threshold", "0.5", "--compare", "sparse-bayes", "--json")
-    summary = json.loads(out)
-    assert (code, len(summary["path"]["sizes"]), summary["threshold"]) == (0, 1, 0.5)
-    assert "sparse bayes" in summary["nmse"]["reduced"]
-    from koopsieve import reduce
-
-    header, *rows = csv.reader(Path("result/inclusion.csv").read_text().splitlines())
-    kept = reduce([[float(v) for v in row[1:]] for row in rows], [0], 0.5).retained
-    assert summary["observables"]["retained"] == [header[1 + i] for i in kept]
 
 
 def test_a_test_file_and_a_configuration(bench, tmp_path):
