@@ -56,8 +56,6 @@ class Benchmark(Shown):
         Of the score, and what outputs are multiplied by to have it.
     source : str
         Where the record comes from.
-    older_window : int, optional
-        The window of earlier publications.
     """
 
     name: str
@@ -67,7 +65,6 @@ class Benchmark(Shown):
     unit: str
     factor: float
     source: str
-    older_window: int | None = None
 
     @property
     def tests(self) -> dict[str, Trajectories]:
@@ -209,12 +206,11 @@ def _wiener_hammerstein_2009(folder: Path) -> Benchmark:
 
 @dataclass(frozen=True)
 class _Known:
-    """Unit and factor of the score, units of outputs and inputs, the window of earlier publications, the source."""
+    """Unit and factor of the score, units of outputs and inputs, the name in the package, the source."""
 
     unit: str
     factor: float
     channels: tuple[str, str] = ("", "")
-    older_window: int | None = None
     package_name: str = ""
     source: str = _SITE
 
@@ -224,9 +220,9 @@ _KNOWN = {
     "spring": _Known("-", 1.0, source="simulated: koopsieve.systems.bench_record"),
     "two_tanks": _Known("mm", 1e3, ("m", "V"), source="simulated: koopsieve.systems.two_tanks"),
     "silverbox": _Known("mV", 1e3, _VOLTS, package_name="Silverbox"),
-    "tanks": _Known("V", 1.0, _VOLTS, 5, "Cascaded_Tanks"),
+    "tanks": _Known("V", 1.0, _VOLTS, "Cascaded_Tanks"),
     "wiener_hammerstein_2009": _Known("mV", 1e3, _VOLTS, package_name="WienerHammerBenchMark"),
-    "coupled_drives": _Known("-", 1.0, ("", "V"), 5, "CED"),
+    "coupled_drives": _Known("-", 1.0, ("", "V"), "CED"),
     "emps": _Known("mm", 1e3, ("m", "V"), package_name="EMPS"),
     "parallel_wiener_hammerstein": _Known("mV", 1e3, _VOLTS, package_name="ParWH"),
     "f16": _Known("m/s²", 1.0, ("m/s²", "N"), package_name="F16"),
@@ -267,7 +263,7 @@ def _built(
     units = {one: unit for some, unit in zip((outputs, inputs), known.channels, strict=True) for one in some if unit}
     signals = Signals(tuple(outputs), tuple(inputs), dt, units=units)
     learned = _trajectories(train, signals)
-    return Benchmark(name, learned, records, window, known.unit, known.factor, known.source, known.older_window)
+    return Benchmark(name, learned, records, window, known.unit, known.factor, known.source)
 
 
 def _trajectories(records: list[Record], signals: Signals) -> Trajectories:

@@ -22,8 +22,8 @@ def case(rng, folder):
     names = pick(rng, PAIRS)
     result = _numbers_changed(rng, _result(names))
     title, story = (pick(rng, (*NAMES, *HOSTILE)) for _ in range(2))
-    more = {"data": {pick(rng, (*NAMES, *HOSTILE)): pick(rng, (1, "a", [1], {"a": 1}, *HOSTILE, None, float("nan")))}}
-    page = render_report(result, title=title, story=story, settings=pick(rng, HOSTILE), more=more)
+    more = {"note": {pick(rng, (*NAMES, *HOSTILE)): pick(rng, (1, "a", [1], {"a": 1}, *HOSTILE, None, float("nan")))}}
+    page = render_report(result, title=title, story=story, settings=pick(rng, HOSTILE))
     assert page.rstrip().endswith("</html>")
     assert "<script>alert(1)" not in page
     found = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))

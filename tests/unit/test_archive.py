@@ -29,16 +29,8 @@ from tests.reference.pendulum import least_squares_model
 DATA = Trajectories.from_arrays(
     np.random.default_rng(0).normal(size=(60, 2)), np.random.default_rng(1).normal(size=(59, 1)), dt=0.1
 )
-RECIPE = (
-    States()
-    + Constant()
-    + Monomials()
-    + SquaredExponential(centers=3)
-    + PeriodicSquaredExponential(centers=2)
-    + Fourier()
-    + Inputs()
-    + Inputs() * States()
-)
+RECIPE = States() + Constant() + Monomials() + SquaredExponential(centers=3) + PeriodicSquaredExponential(centers=2)
+RECIPE = RECIPE + Fourier() + Inputs() + Inputs() * States()
 
 
 def save(kind, path):
@@ -66,8 +58,7 @@ def changed(path, header=lambda header: header, **change):
 
 @every_kind
 def test_a_bomb_is_not_unpacked(kind, tmp_path):
-    path = tmp_path / "x.npz"
-    save(kind, path)
+    save(kind, path := tmp_path / "x.npz")
     with np.load(path) as archive:
         arrays = dict(archive)
     np.savez_compressed(path, **arrays)
@@ -82,8 +73,7 @@ def test_a_bomb_is_not_unpacked(kind, tmp_path):
 
 
 def test_arrays_that_cannot_be(tmp_path):
-    path = tmp_path / "x.npz"
-    save("statistics", path)
+    save("statistics", path := tmp_path / "x.npz")
     header = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 10**6)}
     with zipfile.ZipFile(path, "a") as archive, archive.open("big.npy", "w") as stream:
         np.lib.format.write_array_header_1_0(stream, header)
@@ -108,8 +98,7 @@ def test_arrays_that_cannot_be(tmp_path):
     ],
 )
 def test_statistics_with_a_header_that_does_not_fit(change, message, tmp_path):
-    path = tmp_path / "x.npz"
-    save("statistics", path)
+    save("statistics", path := tmp_path / "x.npz")
     changed(path, change)
     with pytest.raises(KoopsieveError, match=message):
         RegressionStatistics.load(path)
@@ -143,8 +132,7 @@ BAD_ARRAYS = {
 @pytest.mark.parametrize("change", BAD_ARRAYS.values(), ids=BAD_ARRAYS)
 @pytest.mark.parametrize("kind", ["dictionary", "model"])
 def test_a_dictionary_that_does_not_fit_together(kind, change, tmp_path):
-    path = tmp_path / "x.npz"
-    save(kind, path)
+    save(kind, path := tmp_path / "x.npz")
     prefix = "dictionary." if kind == "model" else ""
     changed(path, **{prefix + name: values for name, values in change.items()})
     with pytest.raises(KoopsieveError):
@@ -166,8 +154,7 @@ def test_a_dictionary_that_does_not_fit_together(kind, change, tmp_path):
     ],
 )
 def test_a_description_that_does_not_fit(change, tmp_path):
-    path = tmp_path / "x.npz"
-    save("dictionary", path)
+    save("dictionary", path := tmp_path / "x.npz")
     changed(path, lambda h: h | {"dictionary": change(h["dictionary"])})
     with pytest.raises(KoopsieveError):
         Dictionary.load(path)
@@ -202,8 +189,7 @@ def test_damage_anywhere_is_noticed(kind, tmp_path):
 
 @every_kind
 def test_every_cut_is_refused(kind, tmp_path):
-    path = tmp_path / "x.npz"
-    save(kind, path)
+    save(kind, path := tmp_path / "x.npz")
     whole = path.read_bytes()
     for length in (*range(0, len(whole), 997), 1, 10, len(whole) - 1):
         path.write_bytes(whole[:length])

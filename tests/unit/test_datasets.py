@@ -27,14 +27,7 @@ def folder(tmp_path):
         ("spring", 2400, {"test": 2000}, 10, "-", ["position", "force"]),
         ("two_tanks", 3000, {"test": 1500}, 10, "mm", ["level [m]", "pump [V]"]),
         ("tanks", 60, {"test": 60}, 50, "V", ["y [V]", "u [V]"]),
-        (
-            "silverbox",
-            65062,
-            {"multisine": 21688, "arrow": 40475, "no extrapolation": 32000},
-            50,
-            "mV",
-            ["y [V]", "u [V]"],
-        ),
+        ("silverbox", 65062, SILVERBOX, 50, "mV", ["y [V]", "u [V]"]),
         ("wiener_hammerstein_2009", 100000, {"test": 78800}, 50, "mV", ["y [V]", "u [V]"]),
     ],
 )
@@ -51,14 +44,8 @@ def test_splits_windows_and_units_are_the_official_ones(folder, name, train, tes
 
 def test_the_score_is_the_error_of_a_free_run():
     data = datasets.load("spring")
-    short = sift(
-        data.train.stretches([(0, 0, 400)]),
-        States() + Constant() + Inputs(),
-        form="reprojected",
-        delays=Embedding(1, 1),
-        horizons=[1, 10],
-        path_length=3,
-    )
+    short, recipe = data.train.stretches([(0, 0, 400)]), States() + Constant() + Inputs()
+    short = sift(short, recipe, form="reprojected", delays=Embedding(1, 1), horizons=[1, 10], path_length=3)
     model, one = short.model, data.records["test"]
     score = data.score(model)["test"]
     state = np.array([[one.outputs[9, 0], one.outputs[8, 0], one.inputs[8, 0]]])
@@ -72,14 +59,14 @@ def test_the_score_is_the_error_of_a_free_run():
 
 def test_what_cannot_be_had_is_said(tmp_path, monkeypatch):
     monkeypatch.delenv("KOOPSIEVE_DATA", raising=False)
-    with pytest.raises(KoopsieveError, match="Expected one of spring, two_tanks, silverbox"):
-        datasets.load("nothing")
-    with pytest.raises(KoopsieveError, match="Did you mean 'silverbox'"):
-        datasets.load("silverbx")
-    with pytest.raises(KoopsieveError, match=r"needs the file .*silverbox\.mat"):
-        datasets.load("silverbox", tmp_path)
-    with pytest.raises(KoopsieveError, match="not read from a folder"):
-        datasets.load("f16", tmp_path)
+    for name, message in (
+        ("nothing", "Expected one of spring, two_tanks, silverbox"),
+        ("silverbx", "Did you mean 'silverbox'"),
+        ("silverbox", r"needs the file .*silverbox\.mat"),
+        ("f16", "not read from a folder"),
+    ):
+        with pytest.raises(KoopsieveError, match=message):
+            datasets.load(name, tmp_path)
 
 
 def test_a_download_takes_the_packages_window(monkeypatch):
@@ -105,7 +92,7 @@ def test_a_download_takes_the_packages_window(monkeypatch):
     monkeypatch.setenv("KOOPSIEVE_DATA", "a folder")  # which does not hold the drives
     data = datasets.load("coupled_drives")
     monkeypatch.delenv("KOOPSIEVE_DATA")
-    assert (data.window, data.older_window, list(data.records), data.train.dt) == (10, 5, ["low"], 0.02)
+    assert (data.window, list(data.records), data.train.dt) == (10, ["low"], 0.02)
     assert isinstance(data.records["low"], Record)
     assert data.train.signals.label("u") == "u [V]"
     with pytest.raises(KoopsieveError, match=r"could not be downloaded \(OSError: no network\).*, or give the folder"):

@@ -32,16 +32,12 @@ HELD = {
 
 
 @pytest.mark.parametrize("what", HELD)
-def test_a_repr_is_one_short_line(small_result, what):
-    shown = repr(HELD[what](small_result))
-    assert len(shown) < 360
-    assert "\n" not in shown
-    assert shown.startswith(type(HELD[what](small_result)).__name__ + "(")
-
-
-@pytest.mark.parametrize("what", HELD)
-def test_a_notebook_shows_a_table(small_result, what):
-    shown = HELD[what](small_result)._repr_html_()
+def test_a_repr_is_one_short_line_and_a_notebook_shows_a_table(small_result, what):
+    held = HELD[what](small_result)
+    assert len(repr(held)) < 360
+    assert "\n" not in repr(held)
+    assert repr(held).startswith(type(held).__name__ + "(")
+    shown = held._repr_html_()
     assert shown.startswith("<table>")
     assert shown.count("<table>") == shown.count("</table>")
 

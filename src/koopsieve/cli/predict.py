@@ -62,11 +62,12 @@ def predict(
         raise KoopsieveError("--joint says which bands to give. Say of which level, such as --level 0.9.")
     loaded, data = _model_and_data(model, files, flags, out, overwrite)
     every = _every_start(loaded, data, horizon) if start is None else _from_row(loaded, data, horizon, start)
-    parts = [_values(loaded, stretch, level or (), joint) for stretch in every]
-    known = level is not None and parts[0].outside is not None
-    header = [*place_columns(data), "steps", *_columns(loaded, level or ()), *(["outside"] if known else [])]
-    write_rows(header, (row for part in parts for row in part.rows(data, known)), out, overwrite)
-    if words := _flagged(parts):
+    parts = [(stretch, *_values(loaded, stretch, level or (), joint)) for stretch in every]
+    marks = [outside for _, _, outside in parts if outside is not None]
+    flagged = level is not None and bool(marks)
+    header = [*place_columns(data), "steps", *_columns(loaded, level or ()), *(["outside"] if flagged else [])]
+    write_rows(header, (row for part in parts for row in _lines(data, *part, flagged)), out, overwrite)
+    if words := _flagged(marks):
         typer.echo(words, err=True)
 
 
@@ -92,23 +93,6 @@ class _Stretch:
     steps: tuple[int, ...]
     given: Starts
     measured: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """What is written of a stretch: columns (starts, steps, columns), and where it lies outside the data."""
-
-    stretch: _Stretch
-    columns: FloatArray
-    outside: BoolArray | None
-
-    def rows(self, data: Trajectories, flagged: bool) -> Iterator[Row]:
-        """Yield the lines, placed as `data` says, with the flag in the last column if it is asked for."""
-        for k, values in enumerate(self.columns):
-            for i, h in enumerate(self.stretch.steps):
-                flag = [int(self.outside[k, i])] if flagged and self.outside is not None else []
-                there = place(data, self.stretch.episode, self.stretch.first + k + h)
-                yield [*there, h, *values[i].tolist(), *flag]
 
 
 def _every_start(model: Model, data: Trajectories, horizon: int) -> Iterator[_Stretch]:
@@ -140,15 +124,27 @@ def _from_row(model: Model, data: Trajectories, horizon: int, start: int) -> Ite
     yield _Stretch(episode, first, tuple(range(1, horizon + 1)), given, measured[..., : len(model.output_names)])
 
 
-def _values(model: Model, stretch: _Stretch, levels: Sequence[float], joint: bool) -> _Values:
-    """Return measured and predicted values, bands and flags of a stretch."""
+def _values(
+    model: Model, stretch: _Stretch, levels: Sequence[float], joint: bool
+) -> tuple[FloatArray, BoolArray | None]:
+    """Return the columns of a stretch, (starts, steps, columns), and where it lies outside the data."""
     at, mean = np.array(stretch.steps) - 1, predicted(model, stretch.given)
     flags, bounds = outside(model, stretch.given, mean), []
     if levels:
         found = banded(model, stretch.given, mean, list(levels), joint)
         bounds = [side[i][:, at] for i in range(len(levels)) for side in (found.lower, found.upper)]
     columns = np.stack([stretch.measured, mean[:, at], *bounds], axis=-1)
-    return _Values(stretch, columns.reshape(*columns.shape[:2], -1), None if flags is None else flags[:, at])
+    return columns.reshape(*columns.shape[:2], -1), None if flags is None else flags[:, at]
+
+
+def _lines(
+    data: Trajectories, stretch: _Stretch, columns: FloatArray, outside: BoolArray | None, flagged: bool
+) -> Iterator[Row]:
+    """Yield the lines of a stretch, placed as `data` says, with the flag in the last column if it is asked for."""
+    for k, values in enumerate(columns):
+        for i, h in enumerate(stretch.steps):
+            flag = [int(outside[k, i])] if flagged and outside is not None else []
+            yield [*place(data, stretch.episode, stretch.first + k + h), h, *values[i].tolist(), *flag]
 
 
 def _columns(model: Model, levels: Sequence[float]) -> list[str]:
@@ -160,9 +156,8 @@ def _columns(model: Model, levels: Sequence[float]) -> list[str]:
     return [name + end for name in model.output_names for end in ends]
 
 
-def _flagged(parts: Sequence[_Values]) -> str:
+def _flagged(flags: Sequence[BoolArray]) -> str:
     """Return a sentence on the predictions that lie outside the data; empty if there are none, or it is not known."""
-    flags = [part.outside for part in parts if part.outside is not None]
     count, total = sum(int(one.sum()) for one in flags), sum(one.size for one in flags)
     if not count:
         return ""

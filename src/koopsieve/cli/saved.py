@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ from rich.table import Table
 from koopsieve._display import number, steps
 from koopsieve._exchange import check_folder, whole_folder
 from koopsieve._types import KoopsieveError
-from koopsieve._written import check_file
+from koopsieve._written import check_file, plain
 from koopsieve.cli.options import Overwrite, chosen, write_rows
 from koopsieve.forms import Model
 from koopsieve.forms.spectra import Spectrum
@@ -41,10 +42,6 @@ def inspect(
     if bands is not None:
         _write_bands(loaded, bands, overwrite)
     if as_json:
-        import json
-
-        from koopsieve._written import plain
-
         typer.echo(json.dumps(plain(facts(loaded)), indent=2, ensure_ascii=False))
         return
     _show(loaded)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -17,7 +16,6 @@ from rich.table import Table
 from koopsieve._display import number, steps
 from koopsieve._exchange import check_folder, whole_folder
 from koopsieve._types import KoopsieveError
-from koopsieve._written import plain
 from koopsieve.cli.options import chosen, with_options
 from koopsieve.cli.reading import read
 from koopsieve.cli.settings import METHODS, OUTPUT, Settings, gather, to_command, to_toml
@@ -26,7 +24,7 @@ from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExpo
 from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS
 from koopsieve.execution import DaskExecutor, Executor, Progress
 from koopsieve.forms import FORMS
-from koopsieve.io.run import RUN_FILES, summarise, write_run
+from koopsieve.io.run import RUN_FILES, write_run
 from koopsieve.report import write_report
 from koopsieve.sieve import GraphSieve, HorizonSieve, Sieve, SimulationSieve
 from koopsieve.sifting.pipeline import sift_with
@@ -73,16 +71,10 @@ def run_and_write(settings: Settings, as_json: bool, overwrite: bool, progress: 
     more = {"settings": {**asdict(settings), "out": str(out)}, "story": words, "command": command}
     with whole_folder(out, overwrite) as folder:
         write_run(result, folder, more)
-        write_report(
-            result,
-            folder / "report.html",
-            title=_title(settings),
-            story=words,
-            command=command,
-            settings=to_toml(settings),
-        )
+        report = {"title": _title(settings), "story": words, "command": command, "settings": to_toml(settings)}
+        write_report(result, folder / "report.html", **report)
     if as_json:
-        typer.echo(json.dumps(plain({**summarise(result), **more}), indent=2, ensure_ascii=False))
+        typer.echo((out / "summary.json").read_text(encoding="utf-8"), nl=False)
         return
     show_result(result, _title(settings))
     typer.echo(result.provenance.describe())

@@ -85,9 +85,10 @@ def embedded(data: Data, embedding: Embedding) -> Data:
     )
 
 
-def require_dataset(data: object, what: str = "Trajectories or a Stream") -> None:
+def require_dataset(data: object) -> None:
     """Refuse arrays and other things where measured data are expected."""
-    require_kind(what, data, (Trajectories, Stream), "Build them with Trajectories.from_arrays(states, inputs).")
+    advice = "Build them with Trajectories.from_arrays(states, inputs)."
+    require_kind("Trajectories or a Stream", data, (Trajectories, Stream), advice)
 
 
 def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None:

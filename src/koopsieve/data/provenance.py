@@ -114,12 +114,6 @@ class Source:
         """The times of the samples as the source has them: numbers, dates or durations."""
         return None if self.times is None else self.time_base.stamps(self.times)
 
-    @property
-    def start(self) -> Any:
-        """The time of the first sample as the source has it; none if it has no times."""
-        stamps = None if self.times is None else self.time_base.stamps(self.times[:1])
-        return None if stamps is None else stamps[0]
-
     def cut(self, start: int, stop: int) -> Source:
         """Return where samples start … stop−1 come from."""
         return replace(

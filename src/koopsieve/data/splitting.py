@@ -18,7 +18,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve.data.episodes import check_fraction, cut_within
 from koopsieve.data.provenance import Counts, Provenance, Source, SourceRows
 from koopsieve.data.stream import Stream
-from koopsieve.data.streaming.blocks import Origin, Piece, Readable, SampleBlock, WholeEpisode
+from koopsieve.data.streaming.blocks import Origin, Piece, SampleBlock
 from koopsieve.data.trajectories import Trajectories
 
 Data = TypeVar("Data", Trajectories, Stream, Trajectories | Stream)
@@ -85,20 +85,16 @@ def _hold_out_stretches(data: Trajectories, share: float, longest: int) -> tuple
 
 def _hold_out_stream(data: Stream, share: float, longest: int) -> tuple[Stream, Stream]:
     """Hold out whole episodes, as of trajectories, where the stream knows them, and otherwise parts of it."""
-    episodes = data.origin.episodes() or ()
-    if len(episodes) * share >= 1:
-        chosen = set(spread_choice([one.rows - 1 for one in episodes], share))
-        both = [tuple(one for i, one in enumerate(episodes) if (i in chosen) == side) for side in (False, True)]
-        origins = [JoinedOrigin(tuple(one.part for one in side), side) for side in both]
-        return replace(data, origin=origins[0]), replace(data, origin=origins[1])
     reach = WINDOWS_PER_STRETCH * (longest + data.embedding.lost + 1)
-    count = STREAM_PARTS if data.n_samples is None else int(np.clip(data.n_samples // reach, 1, STREAM_PARTS))
-    parts = list(data.origin.parts(count, 0))
-    if len(parts) > 3:
-        held = set(spread_choice([1] * len(parts), share))
-        sides: list[Origin] = [
-            JoinedOrigin(tuple(part for i, part in enumerate(parts) if (i in held) == side)) for side in (False, True)
-        ]
+    parts = data.origin.episodes() or ()
+    whole = len(parts) * share >= 1
+    if not whole:
+        count = STREAM_PARTS if data.n_samples is None else int(np.clip(data.n_samples // reach, 1, STREAM_PARTS))
+        parts = data.origin.parts(count, 0)
+    if whole or len(parts) > 3:
+        held = spread_choice([(part.n_samples or 0) - 1 if whole else 1 for part in parts], share)
+        both = ([part for i, part in enumerate(parts) if (i in held) == side] for side in (False, True))
+        sides: list[Origin] = [JoinedOrigin(tuple(side), whole) for side in both]
     else:
         period = max(2, round(1 / share))
         sides = [StretchOrigin(data.origin, reach, period, held=side) for side in (False, True)]
@@ -129,7 +125,7 @@ def sample(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) 
 def sample_and_count(data: Trajectories | Stream, rows: int, stretch: int, seed: int = 0) -> tuple[Trajectories, int]:
     """Return the data in memory, all of them or about `rows` samples in stretches, and how many there are in all.
 
-    A stream is sampled in stretches of at least `stretch` rows, drawn evenly over it.
+    A stream is sampled in stretches of `stretch` rows, drawn evenly over it.
     """
     if isinstance(data, Stream) and data.n_samples is not None and data.n_samples <= rows:
         data = _read_whole(data)
@@ -167,14 +163,7 @@ def thinned(data: Trajectories, rows: int, stretch: int) -> Trajectories:
 def _windows(data: Stream, stretch: int) -> Iterator[SampleBlock]:
     """Yield consecutive stretches of every piece; what is left at its end is one too."""
     for piece in data.pieces(stretch):
-        waiting: list[SampleBlock] = []
-        for block in piece:
-            waiting.append(block)
-            if sum(len(one.states) for one in waiting) >= stretch:
-                yield _gathered(waiting)
-                waiting = []
-        if waiting:
-            yield _gathered(waiting)
+        yield from map(_gathered, _cut(piece, stretch))
 
 
 def _gathered(blocks: Sequence[SampleBlock]) -> SampleBlock:
@@ -194,37 +183,37 @@ def _trajectories(episodes: Sequence[SampleBlock], data: Stream) -> Trajectories
 class JoinedOrigin:
     """Parts of an origin, one after the other; what lies between them is on the other side.
 
-    `known` are the same parts with their lengths, where each is a whole episode.
+    `whole` says that each is an episode of known length.
     """
 
-    readables: tuple[Readable, ...]
-    known: tuple[WholeEpisode, ...] = ()
+    origins: tuple[Origin, ...]
+    whole: bool = False
 
     @property
     def n_samples(self) -> int | None:
         """Number of samples, if the lengths of the parts are known."""
-        return sum(one.rows for one in self.known) if self.known else None
+        return sum(one.n_samples or 0 for one in self.origins) if self.whole else None
 
-    def episodes(self) -> Sequence[WholeEpisode] | None:
+    def episodes(self) -> Sequence[Origin] | None:
         """Return the parts, if they are whole episodes."""
-        return self.known or None
+        return self.origins if self.whole else None
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the pieces of all parts."""
-        for readable in self.readables:
-            yield from readable.pieces(rows)
+        for origin in self.origins:
+            yield from origin.pieces(rows)
 
     def parts(self, count: int, reach: int) -> Sequence[JoinedOrigin]:
         """Divide between the parts, which are complete in themselves."""
-        groups = np.array_split(np.arange(len(self.readables)), min(count, len(self.readables)))
-        return [JoinedOrigin(tuple(self.readables[i] for i in group)) for group in groups]
+        groups = np.array_split(np.arange(len(self.origins)), min(count, len(self.origins)))
+        return [JoinedOrigin(tuple(self.origins[i] for i in group)) for group in groups]
 
 
 @dataclass(frozen=True, eq=False)
 class StretchOrigin:
     """Every piece of an origin cut into stretches of `rows` rows, of which one in `period` is held out."""
 
-    origin: Readable
+    origin: Origin
     rows: int
     period: int
     held: bool

@@ -15,7 +15,7 @@ import numpy as np
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.signals import Dataset, Signals, complete_names
-from koopsieve.data.streaming.blocks import ChangedOrigin, Check, Embed, Origin, Piece, Readable
+from koopsieve.data.streaming.blocks import ChangedOrigin, Check, Embed, Origin, Piece
 from koopsieve.data.streaming.origins import ArraySegment, ChunkSegment, SegmentOrigin, as_chunk, sliceable
 from koopsieve.data.streaming.stream_outliers import handle_stream_outliers
 from koopsieve.data.streaming.table_segments import dask_tables, parquet_tables
@@ -248,7 +248,7 @@ class Stream(Dataset):
         """Yield the pieces of all episodes, their samples checked."""
         return self.origin.pieces(rows)
 
-    def parts(self, count: int, reach: int) -> Sequence[Readable]:
+    def parts(self, count: int, reach: int) -> Sequence[Origin]:
         """Return up to `count` parts that can be read independently; see `Origin.parts`."""
         return self.origin.parts(count, reach)
 

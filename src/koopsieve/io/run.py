@@ -57,17 +57,16 @@ def inclusion_table(found: Estimate) -> str:
 
 
 def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the run in numbers, with further entries `more`; those of "data" are added to what is known of them."""
-    result, further = result_of(given), dict(more or {})
+    """Return the run in numbers, with further entries `more`."""
+    result = result_of(given)
     found = contenders(result)
-    done = further.pop("data", {})
     return {
         **_what_was_kept(result),
         **_errors(result, found),
         "cautions": result.cautions,
         "remarks": result.remarks,
         "judged_on": result.evaluation.on,
-        "data": {**_data(result), **(done if isinstance(done, Mapping) else {"note": str(done)})},
+        "data": _data(result),
         "residuals": _residuals(residual_tests(result.judged_model, result.evaluation.data)),
         "eigenvalues": _eigenvalues(spectrum(result.judged_model, result.evaluation.data)),
         "path": path_entry(result.path),
@@ -79,7 +78,7 @@ def summarise(given: Sifted, more: Mapping[str, Any] | None = None) -> dict[str,
         "version": __version__,
         "environment": _environment(),
         "seed": result.seed,
-        **further,
+        **(more or {}),
     }
 
 

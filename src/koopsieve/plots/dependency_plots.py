@@ -117,7 +117,7 @@ def plot_inclusion(given: Sifted | Estimate, axes: Axes | None = None, *, reduct
     return ax
 
 
-def plot_coefficients(estimate: Estimate, axes: Axes | None = None, *, names: bool = True) -> Axes:
+def plot_coefficients(estimate: Estimate, axes: Axes | None = None) -> Axes:
     """Draw |K̂| of an estimate as a heat map with logarithmic colours, as in the paper; grey means zero.
 
     Parameters
@@ -125,16 +125,13 @@ def plot_coefficients(estimate: Estimate, axes: Axes | None = None, *, names: bo
     estimate : Estimate
     axes : matplotlib axes, optional
         Left out, a new figure.
-    names : bool
-        Write the names of regressors and targets beside the map.
     """
     require_kind("an Estimate", estimate, Estimate, "Identify one: SpikeSlab().identify(statistics).")
     ax = _matrix_axes(*estimate.coef.shape) if axes is None else axes
     image = draw_strengths(ax, estimate.coef)
     bar = figure_of(ax).colorbar(image, ax=ax, extend="both", fraction=0.04, pad=0.02, label="|K|")
     bar.set_ticks(STRENGTHS, labels=[tick_text(strength) for strength in STRENGTHS])
-    if names:
-        _name_matrix(ax, estimate, set())
+    _name_matrix(ax, estimate, set())
     return ax
 
 

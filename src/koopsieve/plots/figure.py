@@ -49,6 +49,7 @@ CEILING = 1e4  # an error beyond this only means that the model diverged
 DIVERGED, LEFT = "diverged", "left the picture"  # meaning of the marks, for the legend
 _MARK_WIDTH = 7.0  # points
 _CELL_DPI = 110
+_LEAST_RATIO = 1.35  # of ticks on a logarithmic axis
 
 
 def style_of(name: str, place: int = 0) -> dict[str, Any]:
@@ -127,8 +128,8 @@ def log_axis(ax: Axes, which: str, ticks: Sequence[float] | None = None) -> None
         axis.set_minor_locator(_no_ticks())
 
 
-def apart(ticks: Sequence[float], least: float = 1.35) -> list[float]:
-    """Return ticks without those less than `least` times the one before, the last always among them.
+def apart(ticks: Sequence[float]) -> list[float]:
+    """Return ticks without those too near to the next, the last always among them.
 
     Examples
     --------
@@ -137,7 +138,7 @@ def apart(ticks: Sequence[float], least: float = 1.35) -> list[float]:
     """
     kept: list[float] = []
     for tick in reversed(ticks):
-        if not kept or tick * least <= kept[-1]:
+        if not kept or tick * _LEAST_RATIO <= kept[-1]:
             kept.append(tick)
     return kept[::-1]
 

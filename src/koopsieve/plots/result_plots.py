@@ -249,14 +249,12 @@ def _colour_residuals(ax: Axes, found: Spectrum, drawn: ComplexArray) -> None:
     bar.ax.yaxis.set_major_formatter(tick_text)
 
 
-def plot_summary(given: Sifted, title: str | None = None) -> Figure:
+def plot_summary(given: Sifted) -> Figure:
     """Draw the choice of the size, errors beside the baselines, a prediction, what drives what, and the eigenvalues.
 
     Parameters
     ----------
     given : SieveResult or fitted KoopmanSieve
-    title : str, optional
-        By default the number of terms kept.
 
     Returns
     -------
@@ -278,5 +276,5 @@ def plot_summary(given: Sifted, title: str | None = None) -> Figure:
         axes.set_title(f"{heading}{of}", fontsize=11)
         legend(axes, below=True)
     kept = f"{len(result.retained)} of {result.path.candidates} terms kept, {result.form} form"
-    figure.suptitle(title or kept, fontsize=14)
+    figure.suptitle(kept, fontsize=14)
     return figure

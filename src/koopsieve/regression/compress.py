@@ -11,7 +11,7 @@ import numpy as np
 from koopsieve._types import FloatArray, KoopsieveError, require_kind, sorted_horizons, whole_number
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.delays import require_dataset
-from koopsieve.data.streaming.blocks import Chunk, Readable, cut
+from koopsieve.data.streaming.blocks import Chunk, Origin, cut
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
 from koopsieve.regression.factor import TriangularFactor, refuse_too_large
@@ -107,11 +107,11 @@ class Folding:
     rows: int
     reach: int
 
-    def __call__(self, part: Readable) -> RegressionStatistics:
+    def __call__(self, part: Origin) -> RegressionStatistics:
         """Return the statistics of one part."""
         return self.fold(self.chunks(part))
 
-    def chunks(self, part: Readable) -> Iterable[Chunk]:
+    def chunks(self, part: Origin) -> Iterable[Chunk]:
         """Return the chunks of one part."""
         return cut(part.pieces(self.rows), self.rows, self.reach)
 

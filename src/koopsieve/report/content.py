@@ -9,7 +9,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,15 +31,8 @@ MAX_MATRIX = 60_000  # numbers of the model's matrices that the page holds; larg
 MAX_SHOWN = 200  # observables in the inclusion matrix
 
 
-@dataclass(frozen=True, eq=False)
-class ShownPart:
-    """A part of one episode that the page holds.
-
-    Parameters
-    ----------
-    episode, rows : int
-        The episode, and the number of its first samples.
-    """
+class ShownPart(NamedTuple):
+    """A part of one episode that the page holds: its first `rows` samples."""
 
     episode: int
     rows: int

@@ -40,7 +40,6 @@ def rendered(template: str, scripts: Sequence[str], data: Mapping[str, Any], **v
         finite=json_number,
         mean=lambda rows: [sum(map(json_number, column)) / len(column) for column in zip(*rows, strict=True)],
         worst=lambda values: min(map(json_number, values)),
-        done=what_was_done,
     )
     script = joined(scripts)
     return environment.get_template(template).render(
@@ -64,25 +63,6 @@ def script_json(value: Any) -> str:
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
-
-
-def what_was_done(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what was done to the data, beyond what is shown anyway, as names and values in words.
-
-    What did not happen is not listed: nothing filled in, nothing dropped.
-    """
-    known = ["samples", "judged_episodes", "channels"]
-    known += ["notes", "rows_read", "episodes_read", "episodes"] if "in_words" in facts else []  # the words hold these
-    listed = {key: value for key, value in facts.items() if key not in known and value not in (0, None, [], ())}
-    return [(key.replace("_", " "), _in_words(value)) for key, value in listed.items()]
-
-
-def _in_words(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_in_words(item)}" for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_in_words, value)) or "none"
-    return "none" if value is None else str(value)
 
 
 def joined(scripts: Sequence[str]) -> str:
@@ -173,7 +153,6 @@ def write_report(
     story: str = "",
     command: str = "",
     settings: str = "",
-    more: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the report of a run to one HTML file, whole or not at all.
 
@@ -190,11 +169,8 @@ def write_report(
         What to type to run this again.
     settings : str
         A settings file that runs this again, shown as it is.
-    more : mapping, optional
-        Further entries of `summary.json`, as for `write_run`; what is under "data" is shown with the data.
     """
-    page = render_report(given, title=title, story=story, command=command, settings=settings, more=more)
-    write_text(path, page)
+    write_text(path, render_report(given, title=title, story=story, command=command, settings=settings))
 
 
 def _all_equations(model: Model) -> str:
@@ -206,19 +182,13 @@ def _all_equations(model: Model) -> str:
 
 
 def render_report(
-    given: Sifted,
-    *,
-    title: str = "koopsieve",
-    story: str = "",
-    command: str = "",
-    settings: str = "",
-    more: Mapping[str, Any] | None = None,
+    given: Sifted, *, title: str = "koopsieve", story: str = "", command: str = "", settings: str = ""
 ) -> str:
     """Return the report as HTML; see `write_report`."""
     from koopsieve.export.formulas import equations
 
     result = result_of(given)
-    summary, rows, graph = plain(summarise(result, more)), chains(result), dependencies(result)
+    summary, rows, graph = plain(summarise(result)), chains(result), dependencies(result)
     data = content(result, rows)
     terms = [(term["name"], term["formula"]) for term in summary["coefficients"]]
     return rendered(

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from koopsieve._types import KoopsieveError
 from koopsieve._written import plain, read_json, write_json
-from koopsieve.execution import Executor, Progress, silent
+from koopsieve.execution import Progress, silent
 
 SETTINGS = "settings.json"
 
@@ -46,20 +46,18 @@ def run_tasks(
     fingerprint: Mapping[str, Any],
     *,
     workers: int,
-    executor: Executor | None = None,
     progress: Progress = silent,
     description: str = "Running",
 ) -> list[Any]:
     """Compute what is missing in `folder` and return all results in the order of the tasks.
 
     The folder holds one file per finished task, and the `fingerprint`: what all results in it depend on; one of other
-    settings is refused. The work is done by `workers` processes, here if that is 1, or by an executor such as a Dask
-    cluster; files are written here all the same. `progress` wraps the tasks that are still to be done.
+    settings is refused. The work is done by `workers` processes, here if that is 1. `progress` wraps the tasks that are
+    still to be done.
     """
     claim(folder, fingerprint)
     missing = [task for task in tasks if not _is_there(task.path(folder))]
-    done = _compute(missing, folder, workers) if executor is None else _gather(missing, folder, executor)
-    for _ in progress(done, description, len(missing)):
+    for _ in progress(_compute(missing, folder, workers), description, len(missing)):
         pass
     return [read_json(task.path(folder)) for task in tasks]
 
@@ -123,24 +121,11 @@ def _compute(tasks: Sequence[RunTask], folder: Path, workers: int) -> Iterator[P
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _gather(tasks: Sequence[RunTask], folder: Path, executor: Executor) -> Iterator[Path]:
-    for task, result in zip(tasks, executor.map(_result, tasks), strict=True):
-        yield _keep(task, folder, result)
-
-
 def _finish(task: RunTask, folder: Path) -> Path:
-    return _keep(task, folder, _result(task))
-
-
-def _result(task: RunTask) -> Mapping[str, Any]:
     with threadpool_limits(1):
-        return task.function(*task.arguments)
-
-
-def _keep(task: RunTask, folder: Path, result: Mapping[str, Any]) -> Path:
-    path = task.path(folder)
-    write_json(path, result)
-    return path
+        result = task.function(*task.arguments)
+    write_json(task.path(folder), result)
+    return task.path(folder)
 
 
 def _watch_parent() -> None:

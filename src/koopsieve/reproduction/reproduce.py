@@ -12,7 +12,7 @@ from koopsieve import __version__
 from koopsieve._exchange import MARKER, whole_folder
 from koopsieve._types import KoopsieveError, warn_user
 from koopsieve._written import write_json
-from koopsieve.execution import Executor, Progress, silent
+from koopsieve.execution import Progress, silent
 from koopsieve.reproduction.monte_carlo import SETTINGS, RunTask, run_tasks
 from koopsieve.reproduction.study_figures import draw_circuit, draw_noise_study
 from koopsieve.reproduction.study_runs import run_circuit, run_once
@@ -39,7 +39,6 @@ class Options:
     as_published: bool
     workers: int
     progress: Progress
-    executor: Executor | None = None
 
 
 def reproduce(
@@ -52,7 +51,6 @@ def reproduce(
     quick: bool = False,
     as_published: bool = False,
     workers: int | None = None,
-    executor: Executor | None = None,
     progress: Progress = silent,
 ) -> dict[str, dict[str, Any]]:
     """Reproduce the paper's experiments; may be interrupted in any way and called again to go on.
@@ -75,8 +73,6 @@ def reproduce(
         Method IV by the paper's own updates instead of the default algorithm.
     workers : int, optional
         Processes; by default one per core. The numbers do not depend on it.
-    executor : Executor, optional
-        What computes the runs instead of processes here, for example `DaskExecutor.connect(address)`.
     progress : Progress
         Wraps the iteration over the runs.
 
@@ -93,16 +89,8 @@ def reproduce(
         raise KoopsieveError(f"Unknown system {system!r}. Expected one of {', '.join(FOLDERS)}.")
     if seed < 0:
         raise KoopsieveError(f"seed must not be negative. Got {seed}.")
-    options = Options(
-        runs,
-        None if data is None else Path(data),
-        seed,
-        quick,
-        as_published,
-        workers or os.cpu_count() or 1,
-        progress,
-        executor,
-    )
+    folder = None if data is None else Path(data)
+    options = Options(runs, folder, seed, quick, as_published, workers or os.cpu_count() or 1, progress)
     found = {name: _reproduce_one(name, Path(out) / name, options) for name in FOLDERS[system]}
     if system != "all":
         write_json(Path(out) / MARKER, found[system])
@@ -139,7 +127,6 @@ def reproduce_study(study: NoiseStudy, folder: Path, options: Options) -> dict[s
         folder / "runs",
         _fingerprint(study.fingerprint(), options),
         workers=options.workers,
-        executor=options.executor,
         progress=options.progress,
         description=study.title,
     )

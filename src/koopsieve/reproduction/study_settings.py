@@ -166,7 +166,6 @@ class Records:
     train: Trajectories
     test: Trajectories
     source: str
-    measured: bool
 
     def digest(self) -> str:
         """Return a hash of all samples, so that results from different data are never mixed."""
@@ -219,7 +218,6 @@ def _from_folder(folder: Path, data: Mapping[str, Any]) -> Records:
         _trajectories([record for u, y in pairs.values() for record in zip(u, y, strict=True)]),
         _trajectories([(u_test[row], y_test[row])]),
         f"measured records ({data['train']}) from {FILE}",
-        measured=True,
     )
 
 
@@ -256,7 +254,6 @@ def _from_package(data: Mapping[str, Any]) -> Records:
         _trajectories([(record.u, record.y) for record in chosen]),
         _trajectories([(test[row].u, test[row].y)]),
         "measured records from the package nonlinear-benchmarks",
-        measured=True,
     )
 
 
@@ -268,7 +265,6 @@ def _simulate(simulated: Mapping[str, Any], seed: int) -> Records:
         _trajectories([(record.inputs, record.outputs) for record in records]),
         _trajectories([(quiet.inputs, quiet.outputs)]),
         "SIMULATED circuit, not the measured records",
-        measured=False,
     )
 
 

@@ -120,36 +120,39 @@ def _sizes(summary: Summary, about: str) -> StudyTable:
 
 
 def _one_step(summary: Summary, about: str) -> StudyTable:
-    rows = [
-        (
-            snr,
-            size,
-            method,
-            *(summary["one_step" + key][size][method][part][i] for part in ("train", "test") for key in _STATISTICS),
-        )
+    columns = {(part, key): head or f"{part} NMSE" for part in ("train", "test") for key, head in _STATISTICS.items()}
+    rows = _per_level(
+        summary,
+        lambda size, method, i: [summary["one_step" + key][size][method][part][i] for part, key in columns],
+    )
+    caption = f"{about}: one-step NMSE of {summary['state']} (the paper shows curves, no numbers)"
+    return StudyTable("one_step", caption, ("SNR (dB)", "dictionary", "method", *columns.values()), rows)
+
+
+def _conditioning(summary: Summary, about: str) -> StudyTable:
+    columns = {key + kind: name if not kind else "median" for key, name in _KAPPAS.items() for kind in ("", "_median")}
+    rows = _per_level(summary, lambda size, method, i: [summary[key][size][method][i] for key in columns])
+    caption = f"{about}: condition numbers (the paper shows curves, no numbers)"
+    return StudyTable("condition_number", caption, ("SNR (dB)", "dictionary", "method", *columns.values()), rows)
+
+
+def _per_level(summary: Summary, cells: Callable[[str, str, int], Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    """Return a row for every level of noise, dictionary and method."""
+    return tuple(
+        (snr, size, method, *cells(size, method, i))
         for i, snr in enumerate(summary["snr_db"])
         for size in (FULL, REDUCED)
         for method in summary["one_step"][size]
-    ]
-    columns = [head or f"{part} NMSE" for part in ("train", "test") for head in _STATISTICS.values()]
-    caption = f"{about}: one-step NMSE of {summary['state']} (the paper shows curves, no numbers)"
-    return StudyTable("one_step", caption, ("SNR (dB)", "dictionary", "method", *columns), tuple(rows))
+    )
 
 
 def _horizons(summary: Summary, about: str) -> StudyTable:
+    kinds = [summary["long_term" + kind] for kind in ("", "_median")]
     rows = [
-        (
-            size,
-            method,
-            *(
-                summary["long_term" + kind][size][method][i]
-                for i, _ in enumerate(summary["horizons"])
-                for kind in ("", "_median")
-            ),
-        )
+        (size, method, *(kind[size][method][i] for i in range(len(errors)) for kind in kinds))
         for size in (FULL, REDUCED)
-        for method in summary["long_term"][size]
-        if summary["long_term"][size][method]
+        for method, errors in summary["long_term"][size].items()
+        if errors
     ]
     columns = [text for h in summary["horizons"] for text in (f"h = {h}", "median")]
     caption = (
@@ -157,18 +160,6 @@ def _horizons(summary: Summary, about: str) -> StudyTable:
         "median over runs (the paper shows curves, no numbers)"
     )
     return StudyTable("long_term", caption, ("dictionary", "method", *columns), tuple(rows))
-
-
-def _conditioning(summary: Summary, about: str) -> StudyTable:
-    rows = [
-        (snr, size, method, *(summary[key + kind][size][method][i] for key in _KAPPAS for kind in ("", "_median")))
-        for i, snr in enumerate(summary["snr_db"])
-        for size in (FULL, REDUCED)
-        for method in summary["condition_number"][size]
-    ]
-    columns = [text for name in _KAPPAS.values() for text in (name, "median")]
-    caption = f"{about}: condition numbers (the paper shows curves, no numbers)"
-    return StudyTable("condition_number", caption, ("SNR (dB)", "dictionary", "method", *columns), tuple(rows))
 
 
 def source_in_title(source: str) -> str:
@@ -185,39 +176,33 @@ def source_in_title(source: str) -> str:
 def circuit_tables(summary: Summary) -> list[StudyTable]:
     """Return the paper's three Wiener–Hammerstein tables, each number with the paper's beside it."""
     about = f"{summary['title']} – {source_in_title(summary['source'])}"
-    paper = summary["paper"]
+    paper, whole, none = summary["paper"], summary["coef_condition_number"], [None] * len(summary["horizons"])
     kept = f"{summary['full_size']} observables reduced to {summary['reduced_size']} (paper: {paper['reduced_size']})"
-    tables = [_circuit_one_step(summary, about, kept), _circuit_horizons(summary, about)]
-    return [*tables, _circuit_kappa(summary, about), *_readings(summary, about)]
-
-
-def _circuit_one_step(summary: Summary, about: str, kept: str) -> StudyTable:
-    rows = []
-    for size, method, ours, paper in _models(summary, "one_step"):
-        theirs = paper or {"train": None, "test": None}
-        rows.append((size, method, ours["train"], theirs["train"], ours["test"], theirs["test"]))
-    header = ("dictionary", "method", "train NMSE", "paper", "test NMSE", "paper")
-    return StudyTable("one_step", f"{about}: one-step NMSE; {kept}", header, tuple(rows))
-
-
-def _circuit_horizons(summary: Summary, about: str) -> StudyTable:
-    count = len(summary["horizons"])
-    rows = []
-    for size, method, ours, paper in _models(summary, "long_term"):
-        theirs = paper or [None] * count
-        rows.append((size, method, *(x for pair in zip(ours, theirs, strict=True) for x in pair)))
-    columns = [text for h in summary["horizons"] for text in (f"h = {h}", "paper")]
-    return StudyTable("long_term", f"{about}: NMSE h steps ahead", ("dictionary", "method", *columns), tuple(rows))
-
-
-def _circuit_kappa(summary: Summary, about: str) -> StudyTable:
-    whole = summary["coef_condition_number"]
-    rows = [
-        (size, method, ours, whole[size][method], paper)
-        for size, method, ours, paper in _models(summary, "condition_number")
+    one_step = [
+        (*model, *(cell for part in ("train", "test") for cell in (ours[part], (theirs or {}).get(part))))
+        for *model, ours, theirs in _models(summary, "one_step")
     ]
-    header = ("dictionary", "method", *_KAPPAS.values(), "paper")
-    return StudyTable("condition_number", f"{about}: condition numbers", header, tuple(rows))
+    ahead = [
+        (*model, *(cell for pair in zip(ours, theirs or none, strict=True) for cell in pair))
+        for *model, ours, theirs in _models(summary, "long_term")
+    ]
+    kappa = [
+        (size, method, ours, whole[size][method], theirs)
+        for size, method, ours, theirs in _models(summary, "condition_number")
+    ]
+    horizons = [text for h in summary["horizons"] for text in (f"h = {h}", "paper")]
+    tables = [
+        ("one_step", f"one-step NMSE; {kept}", ("train NMSE", "paper", "test NMSE", "paper"), one_step),
+        ("long_term", "NMSE h steps ahead", horizons, ahead),
+        ("condition_number", "condition numbers", (*_KAPPAS.values(), "paper"), kappa),
+    ]
+    return [
+        *(
+            StudyTable(name, f"{about}: {of}", ("dictionary", "method", *head), tuple(rows))
+            for name, of, head, rows in tables
+        ),
+        *_readings(summary, about),
+    ]
 
 
 def _readings(summary: Summary, about: str) -> list[StudyTable]:

@@ -15,17 +15,8 @@ from koopsieve.systems import bench_record
 def settings(tmp_path):
     u, y = bench_record(400, seed=0)
     np.savetxt(tmp_path / "bench.csv", np.column_stack([u, y]), delimiter=",", header="u,y", comments="")
-    return Settings(
-        files=(str(tmp_path / "bench.csv"),),
-        states=("y",),
-        inputs=("u",),
-        dt=0.05,
-        delays=1,
-        polynomials=2,
-        form="linear",
-        horizons=(1, 5),
-        path_length=3,
-    )
+    columns = {"files": (str(tmp_path / "bench.csv"),), "states": ("y",), "inputs": ("u",), "dt": 0.05}
+    return Settings(**columns, delays=1, polynomials=2, form="linear", horizons=(1, 5), path_length=3)
 
 
 def ended(run):

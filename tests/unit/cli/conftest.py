@@ -10,7 +10,7 @@ from koopsieve.cli import main
 
 @pytest.fixture
 def koopsieve(tmp_path, monkeypatch, capsys):
-    """Run a command in an empty folder; returns exit code, output, errors."""
+    """Run a command in an empty folder; returns exit code, output, errors. `refused` checks what is said."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() replaces it
 
@@ -21,4 +21,9 @@ def koopsieve(tmp_path, monkeypatch, capsys):
         shown = capsys.readouterr()
         return ended.value.code, shown.out, shown.err
 
+    def refused(said, *arguments):
+        code, _, err = run(*arguments)
+        assert (code, said in err) == (2, True), err
+
+    run.refused = refused
     return run

@@ -33,7 +33,7 @@ def test_to_casadi_and_mat(koopsieve, tmp_path):
     np.testing.assert_array_equal(loadmat(tmp_path / "out" / "model.mat")["A"], model.A)
 
 
-def test_to_m_and_sympy(koopsieve, tmp_path):
+def test_to_m_sympy_and_fmu(koopsieve, tmp_path):
     import sympy
 
     model = pendulum_model("reprojected")
@@ -48,34 +48,26 @@ def test_to_m_and_sympy(koopsieve, tmp_path):
     point = dict(zip(model.to_sympy().carried + model.to_sympy().inputs, (0.1, 0.2, 0.3, 0.4), strict=True))
     expected = model.advance(np.array([[0.1, 0.2]]), np.array([[0.3, 0.4]]))[0, 0]
     assert float(step.rhs.subs(point)) == pytest.approx(expected, rel=1e-12)
-
-
-def test_to_fmu(koopsieve, tmp_path):
     pytest.importorskip("fmpy")
-    pendulum_model("linear").save(tmp_path / "model.npz")
     code, out, _ = koopsieve("export", "model.npz", "--to", "fmu", "--out", "units", "--name", "tank")
-    assert (code, out.strip()) == (0, "Written: units/tank.fmu")
-    assert (tmp_path / "units" / "tank.fmu").exists()
+    assert (code, out.strip(), (tmp_path / "units" / "tank.fmu").exists()) == (0, "Written: units/tank.fmu", True)
 
 
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["export", "model.npz", "--to", "fortran", "--out", "x"], "'fortran' is not one of"),
-        (["export", "missing.npz", "--to", "c", "--out", "x"], "missing.npz"),
-        (["export", "model.npz", "--to", "c"], "--out"),
-        (["export", "model.npz", "--to", "c", "--out", "model.npz"], "model.npz cannot be written to"),
-        (["export", "model.npz", "--to", "mat", "--out", "x", "--name", "../up"], "--name must be the name of a file"),
-        (["export", "model.npz", "--to", "fmu", "--out", "x", "--name", ""], "--name must be the name of a file"),
-        (["export", "model.npz", "--to", "casadi", "--out", "x", "--name", "tank"], "--name has no effect with"),
+        (["model.npz", "--to", "fortran", "--out", "x"], "'fortran' is not one of"),
+        (["missing.npz", "--to", "c", "--out", "x"], "missing.npz"),
+        (["model.npz", "--to", "c"], "--out"),
+        (["model.npz", "--to", "c", "--out", "model.npz"], "model.npz cannot be written to"),
+        (["model.npz", "--to", "mat", "--out", "x", "--name", "../up"], "--name must be the name of a file"),
+        (["model.npz", "--to", "fmu", "--out", "x", "--name", ""], "--name must be the name of a file"),
+        (["model.npz", "--to", "casadi", "--out", "x", "--name", "tank"], "--name has no effect with"),
     ],
 )
-def test_what_goes_wrong_is_said_in_a_line(arguments, said, koopsieve, tmp_path):
+def test_what_goes_wrong_is_said(arguments, said, koopsieve, tmp_path):
     pendulum_model("linear").save(tmp_path / "model.npz")
-    code, _, err = koopsieve(*arguments)
-    assert code == 2
-    assert said in err
-    assert len(err.splitlines()) <= 2
+    koopsieve.refused(said, "export", *arguments)
 
 
 def test_a_users_own_code_is_named(tmp_path):

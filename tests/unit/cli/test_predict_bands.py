@@ -51,11 +51,8 @@ def predicted(koopsieve, folder, monkeypatch):
 def test_bounds_hold_the_stated_share(predicted):
     code, header, rows, err = predicted("same.csv", "--horizon", 5, "--level", 0.9)
     assert (code, err) == (0, "")
-    assert header[3:] == [
-        *(f"x{end}" for end in ("", "_predicted", "_lower", "_upper")),
-        *(f"v{end}" for end in ("", "_predicted", "_lower", "_upper")),
-        "outside",
-    ]
+    ends = ("", "_predicted", "_lower", "_upper")
+    assert header[3:] == [*(f"{name}{end}" for name in "xv" for end in ends), "outside"]
     for first in (3, 7):
         measured, mean, lower, upper = rows[:, first : first + 4].T
         assert 0.85 < np.mean((lower <= measured) & (measured <= upper)) < 0.95
@@ -72,9 +69,8 @@ def test_the_columns_are_what_the_model_says(predicted, folder):
     np.testing.assert_array_equal(rows[:, 1:3], np.column_stack([np.arange(41, 61), np.arange(1, 21)]))
     table = np.genfromtxt(folder / "same.csv", delimiter=",", names=True)
     x = np.column_stack([table["x"], table["v"]])
-    found = Model.load(folder / "model.npz").predict(
-        x[40], table["u"][40:60, None], horizon=20, level=[0.5, 0.9], joint=True
-    )
+    model = Model.load(folder / "model.npz")
+    found = model.predict(x[40], table["u"][40:60, None], horizon=20, level=[0.5, 0.9], joint=True)
     for i in range(2):
         mine = [x[41:61, i], found.mean[:, i], found.lower[0, :, i], found.upper[0, :, i]]
         np.testing.assert_allclose(rows[:, 3 + 6 * i : 7 + 6 * i], np.column_stack(mine), rtol=1e-9)

@@ -15,60 +15,43 @@ from koopsieve.regression import compress
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 U = np.random.default_rng(1).normal(size=(40, 1))
-MASK = np.zeros((40, 2), dtype=bool)
-MASK[13, 1] = True
-MASKED = np.ma.masked_array(X, mask=MASK)
+MASKED = np.ma.masked_array(X, mask=[[False, row == 13] for row in range(40)])
 
 
 def read(stream):
     return [block for piece in stream.pieces(7) for block in piece]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Stream.from_arrays(MASKED),
-        lambda: Stream.from_arrays([MASKED]),
-        lambda: Stream.from_chunks([("a", MASKED[:10]), ("a", MASKED[10:])]),
-        lambda: Stream.from_chunks([("a", list(MASKED))]),
-    ],
-)
-def test_masked_samples_are_missing(make):
-    with pytest.raises(KoopsieveError, match=r"'x2' is missing or infinite \(nan\) at sample 13 \(counted from 0\) of"):
-        read(make())
+REFUSED_SAMPLES = [
+    (lambda: Stream.from_arrays(MASKED), r"'x2' is missing or infinite \(nan\) at sample 13 \(counted from 0\) of"),
+    (lambda: Stream.from_chunks([("a", MASKED[:10]), ("a", MASKED[10:])]), r"'x2' is missing .* at sample 13 "),
+    (lambda: Stream.from_chunks([("a", list(MASKED))]), r"'x2' is missing .* at sample 13 "),
+    (
+        lambda: Stream.from_arrays(X, np.ma.masked_array(U, mask=np.arange(40)[:, None] == 20)),
+        r"'u1' is missing .* at sample 20 \(counted from 0\) of episode 0",
+    ),
+    (lambda: Stream.from_chunks([("a", X), ("a", X + 1j)]), "A chunk of episode 'a' must be real numbers"),
+]
+REFUSED_AT_ONCE = [
+    *(lambda x=x: Stream.from_arrays(x) for x in (X + 0j, [X, X * 1j], X.astype(object), [[["a", "b"], ["c", "d"]]])),
+    lambda: Stream.from_arrays(X, U + 0j),
+    lambda: Stream.from_chunks([("a", X + 1j)]),
+    lambda: Stream.from_chunks([("a", X, U + 1j)]),
+]
 
 
-def test_masked_inputs_are_missing():
-    hidden = np.ma.masked_array(U, mask=np.arange(40)[:, None] == 20)
-    with pytest.raises(KoopsieveError, match=r"'u1' is missing .* at sample 20 \(counted from 0\) of episode 0"):
-        read(Stream.from_arrays(X, hidden))
+@pytest.mark.parametrize("make, message", REFUSED_SAMPLES)
+def test_samples_are_checked_while_they_are_read(make, message):
+    stream = make()
+    with pytest.raises(KoopsieveError, match=message):
+        read(stream)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Stream.from_arrays(X + 0j),
-        lambda: Stream.from_arrays([X, X * 1j]),
-        lambda: Stream.from_arrays(X, U + 0j),
-        lambda: Stream.from_arrays(X.astype(object)),
-        lambda: Stream.from_arrays(X.astype(str)),
-        lambda: Stream.from_arrays([[["a", "b"], ["c", "d"]]]),
-        lambda: Stream.from_chunks([("a", X + 1j)]),
-        lambda: Stream.from_chunks([("a", X, U + 1j)]),
-    ],
-)
+@pytest.mark.parametrize("make", REFUSED_AT_ONCE)
 def test_what_is_no_real_number_is_refused_at_the_border(make):
     with pytest.raises(KoopsieveError, match="must be real numbers"):
         make()
-
-
-def test_later_chunks_are_looked_at_too():
-    with pytest.raises(KoopsieveError, match="A chunk of episode 'a' must be real numbers"):
-        read(Stream.from_chunks([("a", X), ("a", X + 1j)]))
-
-
-def test_lists_are_arrays():
-    assert Stream.from_arrays([X.tolist()], [U.tolist()]).n_samples == 40
+    assert Stream.from_arrays([X.tolist()], [U.tolist()]).n_samples == 40  # lists of numbers are arrays
 
 
 @pytest.mark.parametrize("size", [1, 10, 39])
@@ -89,18 +72,18 @@ def test_episodes_that_cannot_be_told_apart(name):
         Stream.from_chunks([(name, X)])
 
 
-@pytest.mark.parametrize("dt", [0, 0.0, -1.0, True, "1"])
+@pytest.mark.parametrize("dt", [0, -1.0, True, "1"])
 def test_sample_times_that_are_none(dt, tmp_path):
     path = tmp_path / "x.parquet"
     parquet.write_table(pa.table({"t": 0.1 * np.arange(40), "x": X[:, 0]}), path)
-    for make in (
-        lambda: Stream.from_arrays(X, dt=dt),
-        lambda: Stream.from_chunks([("a", X)], dt=dt),
-        lambda: Stream.from_parquet(path, "x", dt=dt),
-        lambda: Stream.from_parquet(path, "x", time="t", dt=dt),
+    for make, *data in (
+        (Stream.from_arrays, X),
+        (Stream.from_chunks, [("a", X)]),
+        (Stream.from_parquet, path, "x"),
+        (lambda *asked, **dt: Stream.from_parquet(*asked, time="t", **dt), path, "x"),
     ):
         with pytest.raises(KoopsieveError, match="dt, the sample time, must be a positive number"):
-            make()
+            make(*data, dt=dt)
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
@@ -115,25 +98,18 @@ def test_rows_without_an_episode_are_refused_however_they_are_read(missing, kind
 
 
 @pytest.mark.parametrize("executor", [Serial(), Threads(2), Threads(5)])
-@pytest.mark.parametrize("delays", [(0, 0, "k"), (3, 2, "k+1")])
 @pytest.mark.parametrize("rows", [1, 7, 100])
-def test_rows_are_right_in_every_part(executor, delays, rows):
+def test_rows_are_right_in_every_part_of_arrays_and_files(executor, rows, tmp_path):
     x = [X.copy(), X.copy(), X.copy()]
     x[2][29, 0] = np.inf
-    phi = States().fit(embed_delays(Trajectories.from_arrays(X, U), *delays))
-    stream = embed_delays(Stream.from_arrays(x, [U] * 3), *delays)
-    with pytest.raises(KoopsieveError, match=r"'x1' is missing or infinite \(inf\) at sample 29 .* of episode 2"):
-        compress(stream, phi, chunk_rows=rows, executor=executor)
-
-
-@pytest.mark.parametrize("executor", [Serial(), Threads(2), Threads(5)])
-@pytest.mark.parametrize("rows", [1, 7, 100])
-def test_rows_in_files_are_rows_of_the_file(executor, rows, tmp_path):
+    for delays in ((0, 0, "k"), (3, 2, "k+1")):
+        phi = States().fit(embed_delays(Trajectories.from_arrays(X, U), *delays))
+        stream = embed_delays(Stream.from_arrays(x, [U] * 3), *delays)
+        with pytest.raises(KoopsieveError, match=r"'x1' is missing or infinite \(inf\) at sample 29 .* of episode 2"):
+            compress(stream, phi, chunk_rows=rows, executor=executor)
     for number, runs in enumerate((["a"] * 40, ["a"] * 10 + ["b"] * 30)):
-        x = X[:, 0].copy()
-        x[33] = np.nan if number else x[33]
-        columns = {"run": runs, "x": x}
-        parquet.write_table(pa.table(columns), tmp_path / f"{number}.parquet", row_group_size=9)
+        column = np.where(np.arange(40) == 33, np.nan if number else 1.0, X[:, 0])
+        parquet.write_table(pa.table({"run": runs, "x": column}), tmp_path / f"{number}.parquet", row_group_size=9)
     phi = States().fit(Trajectories.from_arrays(X[:, 0], state_names="x"))
     with pytest.raises(KoopsieveError, match=r"at row 35 \(as in a spreadsheet\) of .*1\.parquet, episode 'b'"):
         compress(Stream.from_parquet(tmp_path, "x", episode="run"), phi, chunk_rows=rows, executor=executor)
@@ -145,58 +121,48 @@ def test_masks_mean_missing_everywhere_else():
     with pytest.raises(KoopsieveError, match=r"true must be finite\. Got 1 samples"):
         nmse(MASKED, X)
     assert nmse(X, MASKED).tolist() == [0.0, np.inf]
-    assert np.isnan(States().fit(Trajectories.from_arrays(X))(MASKED)[13, 1])
-    with pytest.raises(KoopsieveError, match="must be real numbers"):
-        nmse(X + 0j, X)
-    with pytest.raises(KoopsieveError, match="must be real numbers"):
-        States().fit(Trajectories.from_arrays(X))(X + 0j)
+    phi = States().fit(Trajectories.from_arrays(X))
+    assert np.isnan(phi(MASKED)[13, 1])
+    for refused in (lambda: nmse(X + 0j, X), lambda: phi(X + 0j)):
+        with pytest.raises(KoopsieveError, match="must be real numbers"):
+            refused()
 
 
 def test_arrays_of_zarr_without_inputs(tmp_path):
     zarr = pytest.importorskip("zarr")
     stored = zarr.open(str(tmp_path / "x.zarr"), mode="w", shape=X.shape, dtype=float, chunks=(10, 2))
     stored[:] = X
-    stream = Stream.from_arrays(stored)
-    np.testing.assert_array_equal(np.concatenate([block.states for block in read(stream)]), X)
+    np.testing.assert_array_equal(np.concatenate([block.states for block in read(Stream.from_arrays(stored))]), X)
 
 
-@pytest.fixture
-def table(tmp_path):
-    path = tmp_path / "log.parquet"
-    parquet.write_table(pa.table({"position": X[:, 0], "speed": X[:, 1]}), path)
-    return path
-
-
-READERS = {
-    "whole": lambda path: Trajectories.from_file(path, "position"),
-    "stream": lambda path: read(Stream.from_parquet(path, "position")),
-}
-
-
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_a_damaged_name_in_a_parquet_file(reader, table):
-    table.write_bytes(table.read_bytes().replace(b"speed", b"sp\xff\xfed"))
+@pytest.mark.parametrize(
+    "reader",
+    [
+        lambda path: Trajectories.from_file(path, "position"),
+        lambda path: read(Stream.from_parquet(path, "position")),
+    ],
+)
+def test_damage_and_too_little_memory_are_told_apart(reader, tmp_path, monkeypatch):
+    table, whole = tmp_path / "log.parquet", tmp_path / "whole.parquet"
+    parquet.write_table(pa.table({"position": X[:, 0], "speed": X[:, 1]}), whole)
+    table.write_bytes(whole.read_bytes().replace(b"speed", b"sp\xff\xfed"))
     with pytest.raises(KoopsieveError, match=r"log\.parquet could not be read as \.parquet: .*Check that it is whole"):
         reader(table)
 
-
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_too_little_memory_is_not_called_damage(reader, table, monkeypatch):
     def full(*_, **__):
         raise pa.ArrowMemoryError("malloc of size 123 failed")
 
     monkeypatch.setattr(parquet.ParquetFile, "read", full)
     monkeypatch.setattr(parquet.ParquetFile, "iter_batches", full)
-    with pytest.raises(KoopsieveError, match=r"log\.parquet does not fit into the memory.*stream"):
-        reader(table)
+    with pytest.raises(KoopsieveError, match=r"whole\.parquet does not fit into the memory.*stream"):
+        reader(whole)
 
 
 def test_a_stream_of_unknown_length_is_counted():
     """Whatever is held out of chunks, every sample is in one of the parts, but for those that delays and ends cost."""
     chunks = [("one record", X, U)] * 20
     result = sift(Stream.from_chunks(chunks), States(), sieve=GraphSieve(), horizons=[1, 2], test=0.2)
-    assert result.samples["validation"] > 100
-    assert result.samples["judged"] > 100
+    assert min(result.samples["validation"], result.samples["judged"]) > 100
     assert 700 < sum(result.samples.values()) <= 800
     assert "0 rows were read" not in result.provenance.describe().replace("00 rows", "")
 
@@ -206,10 +172,9 @@ def test_a_stream_is_cut_at_the_same_samples_however_it_is_read(rows):
     """What is learned from and what is chosen on never share a sample, whatever the size of the blocks."""
     stream = Stream.from_chunks([("one record", np.arange(a, a + 40.0)) for a in range(0, 800, 40)])
     sides = [[block.states for piece in side.pieces(rows) for block in piece] for side in hold_out(stream, 0.25, 2)]
-    learn, held = (set(np.concatenate(side)[:, 0]) for side in sides)
-    assert learn | held == set(range(800))
-    assert held == {k for k in range(800) if k // 30 % 4 == 3}
-    assert not learn & held
+    learn, held = (sorted(np.concatenate(side)[:, 0].tolist()) for side in sides)
+    assert held == [k for k in range(800) if k // 30 % 4 == 3]
+    assert learn == [k for k in range(800) if k // 30 % 4 != 3]
 
 
 def test_a_stream_that_delays_leave_nothing_of_is_refused_in_words():

@@ -15,7 +15,6 @@ from koopsieve.data import Stream, Trajectories, embed_delays
 from koopsieve.dictionary import Monomials, SquaredExponential, States
 from koopsieve.execution import DaskExecutor, Serial
 from koopsieve.regression import compress
-from koopsieve.reproduction.monte_carlo import RunTask, run_tasks
 from tests.problems import assert_same_statistics
 
 distributed = pytest.importorskip("distributed")
@@ -127,18 +126,6 @@ def test_all_lifting_is_done_by_the_workers_and_by_all_of_them(workers):
                 np.testing.assert_allclose(mean, expected)
             else:
                 assert min(expected) + 1e-3 < mean < max(expected) - 1e-3
-
-
-def test_monte_carlo_runs(client, tmp_path):
-    tasks = [RunTask(f"run{i}", square, (i,)) for i in range(5)]
-    found = run_tasks(tasks, tmp_path / "runs", {"seed": 0}, workers=1, executor=DaskExecutor(client))
-    assert [result["square"] for result in found] == [0, 1, 4, 9, 16]
-    written = {path.name for path in (tmp_path / "runs").iterdir()}
-    assert written == {"settings.json", *(f"run{i}.json" for i in range(5))}
-
-
-def square(i):
-    return {"square": i * i}
 
 
 def test_what_is_wrong_with_the_data_is_said_here(client):

@@ -45,21 +45,6 @@ def with_mounts(script, place):
     return done
 
 
-def test_a_mount_within_the_folder_stays(tmp_path):
-    done = with_mounts(
-        """
-        mkdir -p out/disk out/below; echo old > out/summary.json; echo mine > out/below/file
-        mount -t tmpfs none out/disk; echo mine > out/disk/file; mkdir out/disk/deep; echo mine > out/disk/deep/file
-        write a summary.json
-        mountpoint -q out/disk
-        cat out/disk/file out/disk/deep/file out/below/file out/summary.json; ls -A out
-        """,
-        tmp_path,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == ["mine", "mine", "mine", "new", "a", "below", "disk", "summary.json"]
-
-
 def test_a_folder_that_is_a_mount_is_written_to(tmp_path):
     done = with_mounts(
         """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from koopsieve import KoopmanSieve, Model, Monomials, States
-from koopsieve._written import json_number, plain
+from koopsieve._written import plain
 from koopsieve.io.run import fit_per_cent, summarise, write_run
 from tests.runs import duffing_result, duffing_trajectories
 
@@ -21,14 +21,11 @@ def summary(small_result):
 
 
 def test_the_summary_has_the_fixed_names(any_result, tmp_path):
-    write_run(any_result, tmp_path, {"data": {"holes": 3}, "settings": {"seed": 0}})
+    write_run(any_result, tmp_path, {"settings": {"seed": 0}})
     found = json.loads((tmp_path / "summary.json").read_text())
     outputs, horizons = any_result.model.output_names, len(any_result.horizons)
     assert set(found) >= FIXED | {"settings"}
     assert set(found["bands"]) >= {"level", "coverage"}
-    assert {state: len(shares) for state, shares in found["bands"]["coverage"].items()} == dict.fromkeys(
-        outputs, horizons
-    )
     assert found["form"] == any_result.form
     assert found["observables"]["full"] == any_result.path.candidates
     assert found["observables"]["reduced"] == len(found["observables"]["retained"])
@@ -36,14 +33,12 @@ def test_the_summary_has_the_fixed_names(any_result, tmp_path):
     assert found["terms"] == any_result.n_terms
     assert set(found["embedding"]) == {"state_delays", "input_delays", "inputs_at"}
     assert set(found["baselines"]) == {"persistence", "linear", "everything"}
-    for name in found["baselines"]:
-        assert {state: len(errors) for state, errors in found["baselines"][name].items()} == dict.fromkeys(
-            outputs, horizons
-        )
+    for each in (found["bands"]["coverage"], *found["baselines"].values()):
+        assert {state: len(values) for state, values in each.items()} == dict.fromkeys(outputs, horizons)
     assert set(found["test"]) >= {"nmse", "simulation_rmse"}
     assert set(found["test"]["simulation_rmse"]) == set(outputs)
     assert set(found["elbo"]) == set(found["status"]) == set(any_result.explanation.targets)
-    assert found["data"]["holes"] == 3
+    assert found["settings"] == {"seed": 0}
     assert found["data"]["samples"] == any_result.samples
 
 
@@ -51,9 +46,7 @@ def test_methods_are_under_their_names(summary):
     assert set(summary["nmse"]["full"]) == {"everything", "least squares", "spike and slab"}
     assert set(summary["nmse"]["reduced"]) == {"sifted", "least squares", "spike and slab"}
     for what in ("condition_number", "spectral_radius"):
-        assert {size: set(values) for size, values in summary[what].items()} == {
-            size: set(values) for size, values in summary["nmse"].items()
-        }
+        assert all(set(summary[what][size]) == set(summary["nmse"][size]) for size in ("full", "reduced"))
 
 
 def test_the_numbers_are_those_of_the_run(summary, small_result):
@@ -81,9 +74,7 @@ def test_fit_is_one_minus_the_ratio_of_norms(summary, small_result):
 
 def test_without_test_data_there_is_no_test():
     found = summarise(duffing_result(test=None, methods=False))
-    assert "test" not in found
-    assert "bands" not in found
-    assert found["judged_on"] == "validation"
+    assert ({"test", "bands"} & set(found), found["judged_on"]) == (set(), "validation")
     assert set(found["models"]["sifted"]) >= {"nmse", "simulation_rmse"}
 
 
@@ -105,22 +96,13 @@ def test_every_form_that_was_tried_is_there(reprojected_result):
     found = plain(summarise(reprojected_result))
     assert set(found["paths"]) == set(reprojected_result.paths) == {"reprojected"}
     assert found["paths"]["reprojected"] == found["path"]
-    assert json_number(found["condition_number"]["reduced"]["sifted"]) != json_number(
-        found["condition_number"]["full"]["everything"]
-    )
     assert found["condition_number"]["reduced"]["sifted"] == "nan"
     assert found["eigenvalues"]["of"] == "step linearised at the mean state"
 
 
-def test_words_about_the_data_are_kept(small_result):
-    assert summarise(small_result, {"data": "from the bench"})["data"]["note"] == "from the bench"
-
-
 def test_a_fitted_estimator_will_do(tmp_path):
-    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], path_length=3, form="linear").fit(
-        duffing_trajectories(300)
-    )
-    write_run(sieve, tmp_path / "new")
+    sieve = KoopmanSieve(States() + Monomials(degree=2), horizons=[1, 5], path_length=3, form="linear")
+    write_run(sieve.fit(duffing_trajectories(300)), tmp_path / "new")
     assert {path.name for path in (tmp_path / "new").iterdir()} == {"summary.json", "model.npz", "inclusion.csv"}
 
 

@@ -10,30 +10,21 @@ from koopsieve.plots.layout import INPUT, MAX_NODES, NARROW, OUTPUT, WIDTH, lay_
 from tests.runs import duffing_result
 
 
-def test_every_known_name_has_a_look_of_its_own():
+def test_every_name_has_a_look_of_its_own():
     looks = [*MODELS.values(), *METHODS.values()]
     assert len({(str(look["color"]), look["marker"]) for look in looks}) == len(looks)
-    assert {numeral: style_of(numeral) for numeral in NUMERALS} == {
-        numeral: METHODS[method] for numeral, method in NUMERALS.items()
-    }
+    assert [style_of(numeral) for numeral in NUMERALS] == [METHODS[method] for method in NUMERALS.values()]
+    found = styles_of(["mine", "yours", "sifted", "mine"])
+    assert list(found) == ["mine", "yours", "sifted"]
+    assert found["mine"] != found["yours"]
+    assert found["sifted"] == MODELS["sifted"]
 
 
-def test_unknown_methods_get_different_looks():
-    looks = styles_of(["mine", "yours", "sifted", "mine"])
-    assert list(looks) == ["mine", "yours", "sifted"]
-    assert looks["mine"] != looks["yours"]
-    assert looks["sifted"] == MODELS["sifted"]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(1.0, "1"), (0.001, "0.001"), (1e-4, "10⁻⁴"), (1e5, "10⁵"), (20.0, "20"), (0.0, "0")]
-)
-def test_a_tick_is_a_plain_number(value, text):
-    assert tick_text(value) == text
-
-
-def test_crowded_ticks_are_thinned_and_the_last_stays():
+def test_ticks_are_plain_numbers_and_thinned_where_they_crowd():
+    texts = {1.0: "1", 0.001: "0.001", 1e-4: "10⁻⁴", 1e5: "10⁵", 20.0: "20", 0.0: "0"}
+    assert {value: tick_text(value) for value in texts} == texts
     assert apart([1, 2, 3, 5, 7, 9, 10, 11, 12]) == [1, 2, 3, 5, 7, 12]
+    assert [shorten(name, 11) for name in ("abc", "exp(-0.103|x-z17|^2) and more")] == ["abc", "exp(-… more"]
 
 
 @pytest.fixture(scope="module")
@@ -99,14 +90,10 @@ def test_arrows_are_the_probable_dependencies(any_result):
 
 
 def test_outputs_and_inputs_have_their_kinds(small_result, reprojected_result):
-    graph = dependencies(small_result)
-    assert [name for name, kind in zip(graph.names, graph.kinds, strict=True) if kind == OUTPUT] == ["y"]
-    assert [name for name, kind in zip(graph.names, graph.kinds, strict=True) if kind == INPUT] == ["u"]
-    graph = dependencies(reprojected_result)
-    assert [name for name, kind in zip(graph.names, graph.kinds, strict=True) if kind == OUTPUT] == ["y[k+1]"]
-
-
-def test_long_names_are_cut_in_the_middle():
-    assert shorten("abc") == "abc"
-    assert shorten("exp(-0.103|x-z17|^2) and more", 11) == "exp(-… more"
-    assert len(shorten("x" * 99)) == 24
+    for result, kind, expected in (
+        (small_result, OUTPUT, ["y"]),
+        (small_result, INPUT, ["u"]),
+        (reprojected_result, OUTPUT, ["y[k+1]"]),
+    ):
+        graph = dependencies(result)
+        assert [name for name, one in zip(graph.names, graph.kinds, strict=True) if one == kind] == expected

@@ -26,9 +26,11 @@ def test_processes_leave_the_same_bytes_as_one(tmp_path):
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
-def test_only_what_is_missing_is_computed(tmp_path):
+@pytest.mark.parametrize("content", [None, '{"value": 9', "", "{}"])
+def test_only_what_is_missing_or_cut_off_is_computed(content, tmp_path):
     run_tasks(tasks(4), tmp_path, {"seed": 0}, workers=1)
-    (tmp_path / "run002.json").unlink()
+    (tmp_path / "run002.json").unlink() if content is None else (tmp_path / "run002.json").write_text(content)
+    (tmp_path / ".run001.json.abc").write_text('{"value": 9')  # what an interrupted write leaves beside
     seen = []
 
     def watch(items, description, total):
@@ -41,16 +43,14 @@ def test_only_what_is_missing_is_computed(tmp_path):
     assert [each["value"] for each in found] == [0.0, 1.0, 2.5, 3.0]
 
 
-def test_a_half_written_file_does_not_count(tmp_path):
-    (tmp_path / ".run001.json.abc").write_text('{"value": 9')  # what an interrupted atomic write leaves
-    assert [each["value"] for each in run_tasks(tasks(2), tmp_path, {"seed": 0}, workers=1)] == [0.0, 1.0]
-
-
 def test_a_folder_made_with_other_settings_is_refused_and_the_message_says_which(tmp_path):
     claim(tmp_path, {"seed": 0, "data": {"dt": 0.1, "hold": 3}})
     claim(tmp_path, {"seed": 0, "data": {"dt": 0.1, "hold": 3}})
     with pytest.raises(KoopsieveError, match=r"data\.dt: asked 0\.2, found 0\.1.*another --out"):
         claim(tmp_path, {"seed": 0, "data": {"dt": 0.2, "hold": 3}})
+    (tmp_path / "settings.json").write_text('{"se')
+    with pytest.raises(KoopsieveError, match="cannot be read, it is not JSON"):
+        claim(tmp_path, {"seed": 0})
 
 
 def test_an_error_in_a_run_is_not_swallowed(tmp_path):

@@ -30,38 +30,33 @@ def store(folder, **extra):
 def test_records_from_a_named_folder(tmp_path):
     arrays = store(tmp_path)
     records = load_records(tmp_path, DATA, SIMULATED, seed=0)
-    assert records.measured
+    assert "SIMULATED" not in records.source
     assert records.train.n_episodes == 2
     np.testing.assert_array_equal(records.train.states[1][:, 0], arrays["y_est"][1])
     np.testing.assert_array_equal(records.test.inputs[0][:, 0], arrays["u_test"][0, :-1])
     assert records.test.dt == 1 / 78125
+    assert load_records(tmp_path, DATA, SIMULATED, seed=0).digest() == records.digest()
+    store(tmp_path, y_test=np.ones((2, 50)) * np.arange(50))
+    assert load_records(tmp_path, DATA, SIMULATED, seed=0).digest() != records.digest()
 
 
 def test_the_environment_names_the_folder_too_but_the_argument_wins(tmp_path, monkeypatch):
     store(tmp_path)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
-    assert load_records(None, DATA, SIMULATED, seed=0).measured
-    with pytest.raises(KoopsieveError, match="does not hold"):
-        load_records(tmp_path / "elsewhere", DATA, SIMULATED, seed=0)
-
-
-def test_a_named_folder_without_the_records_is_an_error_not_a_simulation(tmp_path):
+    assert "SIMULATED" not in load_records(None, DATA, SIMULATED, seed=0).source
     with pytest.raises(KoopsieveError, match=rf"does not hold {FILE}.*10\.4121/12952124"):
-        load_records(tmp_path, DATA, SIMULATED, seed=0)
+        load_records(tmp_path / "elsewhere", DATA, SIMULATED, seed=0)
+    with pytest.raises(KoopsieveError, match="train must be one of"):
+        load_records(tmp_path, {**DATA, "train": "multisine"}, SIMULATED, seed=0)
     np.savez(tmp_path / FILE, u_est=np.zeros((1, 9)))
     with pytest.raises(KoopsieveError, match="lacks the arrays y_est"):
         load_records(tmp_path, DATA, SIMULATED, seed=0)
-    store(tmp_path)
-    with pytest.raises(KoopsieveError, match="train must be one of"):
-        load_records(tmp_path, {**DATA, "train": "multisine"}, SIMULATED, seed=0)
 
 
 def test_without_records_a_simulated_circuit_with_a_warning_that_says_where_to_get_them():
     with pytest.warns(KoopsieveWarning, match=r"simulated circuit.*not installed.*10\.4121/12952124"):
         records = load_records(None, DATA, SIMULATED, seed=0)
-    assert not records.measured
-    assert "SIMULATED" in records.source
-    assert records.train.n_episodes == 2
+    assert ("SIMULATED" in records.source, records.train.n_episodes) == (True, 2)
 
 
 @pytest.fixture
@@ -79,7 +74,7 @@ def test_a_failed_download_falls_back_and_says_so(package):
 
     package.WienerHammerstein_Process_Noise = download
     with pytest.warns(KoopsieveWarning, match="no network"):
-        assert not load_records(None, DATA, SIMULATED, seed=0).measured
+        assert "SIMULATED" in load_records(None, DATA, SIMULATED, seed=0).source
 
 
 def test_records_from_the_package(package):
@@ -87,14 +82,6 @@ def test_records_from_the_package(package):
     too_long = types.SimpleNamespace(u=np.zeros(20000), y=np.zeros(20000))
     package.WienerHammerstein_Process_Noise = lambda **_: ([too_long, record], [record])
     records = load_records(None, DATA, SIMULATED, seed=0)
-    assert records.measured
+    assert "SIMULATED" not in records.source
     assert records.train.n_episodes == 1
     np.testing.assert_array_equal(records.test.states[0][:, 0], record.y)
-
-
-def test_other_samples_have_another_digest(tmp_path):
-    store(tmp_path)
-    first = load_records(tmp_path, DATA, SIMULATED, seed=0).digest()
-    assert load_records(tmp_path, DATA, SIMULATED, seed=0).digest() == first
-    store(tmp_path, y_test=np.ones((2, 50)) * np.arange(50))
-    assert load_records(tmp_path, DATA, SIMULATED, seed=0).digest() != first

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -50,34 +50,23 @@ class SampleBlock:
 Piece = Iterator[SampleBlock]  # an episode or a stretch of one: blocks that follow one another, answered ones first
 
 
-class Readable(Protocol):
-    """Something that gives pieces, anew each time it is asked."""
-
-    def pieces(self, rows: int) -> Iterator[Piece]:
-        """Yield the pieces in order, in blocks of at most `rows` rows; finish one before asking for the next."""
-        ...
-
-
-class WholeEpisode(NamedTuple):
-    """An episode with its length, to be read by itself."""
-
-    rows: int
-    part: Readable
-
-
-class Origin(Readable, Protocol):
-    """Where the pieces of a stream come from."""
+class Origin(Protocol):
+    """Where the pieces of a stream come from: of all of it, of one episode, or of what one worker reads."""
 
     @property
     def n_samples(self) -> int | None:
         """How many samples there are, if that is known without reading them."""
         ...
 
-    def episodes(self) -> Sequence[WholeEpisode] | None:
-        """Return the episodes one by one, if they are known without reading them."""
+    def pieces(self, rows: int) -> Iterator[Piece]:
+        """Yield the pieces in order, in blocks of at most `rows` rows; finish one before asking for the next."""
         ...
 
-    def parts(self, count: int, reach: int) -> Sequence[Readable]:
+    def episodes(self) -> Sequence[Origin] | None:
+        """Return the episodes one by one, if they and their lengths are known without reading them."""
+        ...
+
+    def parts(self, count: int, reach: int) -> Sequence[Origin]:
         """Return up to `count` parts that together answer for every sample once; one if the origin cannot be divided.
 
         A part needs `reach` samples of context after its last own one.
@@ -93,11 +82,6 @@ class Change(Protocol):
         """How many samples after its last own one a part needs for it."""
         ...
 
-    @property
-    def lost(self) -> Sequence[int]:
-        """How many samples of each episode are left out; empty where none are, but for those that delays cost."""
-        ...
-
     def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
         """Yield the changed pieces."""
         ...
@@ -105,44 +89,36 @@ class Change(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ChangedOrigin:
-    """Another origin with its pieces changed."""
+    """Another origin with its pieces changed.
+
+    `lost` is how many samples of each episode are left out; empty where none are, but for those that delays cost.
+    """
 
     origin: Origin
     change: Change
+    lost: tuple[int, ...] = ()
 
     @property
     def n_samples(self) -> int | None:
         """How many samples there are, before delays cost some of every episode."""
         count = self.origin.n_samples
-        return None if count is None else count - sum(self.change.lost)
+        return None if count is None else count - sum(self.lost)
 
-    def episodes(self) -> Sequence[WholeEpisode] | None:
+    def episodes(self) -> Sequence[Origin] | None:
         """Return the episodes of the origin, changed."""
         found = self.origin.episodes()
         return found and [
-            WholeEpisode(one.rows - lost, ChangedPart(one.part, self.change))
-            for one, lost in zip(found, self.change.lost or [0] * len(found), strict=True)
+            ChangedOrigin(one, self.change, (lost,))
+            for one, lost in zip(found, self.lost or [0] * len(found), strict=True)
         ]
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield the changed pieces."""
         return self.change(self.origin.pieces(rows))
 
-    def parts(self, count: int, reach: int) -> Sequence[Readable]:
+    def parts(self, count: int, reach: int) -> Sequence[Origin]:
         """Divide as the origin does, with the context that the change needs."""
-        return [ChangedPart(part, self.change) for part in self.origin.parts(count, reach + self.change.reach)]
-
-
-@dataclass(frozen=True, eq=False)
-class ChangedPart:
-    """What one worker reads of a changed origin."""
-
-    part: Readable
-    change: Change
-
-    def pieces(self, rows: int) -> Iterator[Piece]:
-        """Yield the changed pieces."""
-        return self.change(self.part.pieces(rows))
+        return [ChangedOrigin(part, self.change) for part in self.origin.parts(count, reach + self.change.reach)]
 
 
 @dataclass(frozen=True)
@@ -152,7 +128,6 @@ class Check:
     state_names: tuple[str, ...]
     input_names: tuple[str, ...]
     reach: int = 0
-    lost: tuple[int, ...] = ()
 
     def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
         """Yield the same pieces."""
@@ -186,7 +161,6 @@ class Embed:
     """
 
     embedding: Embedding
-    lost: tuple[int, ...] = ()
 
     @property
     def reach(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from koopsieve._types import FloatArray, KoopsieveError, real_array
 from koopsieve.data.provenance import SourceRows
 from koopsieve.data.resampling import uneven_steps
-from koopsieve.data.streaming.blocks import Piece, SampleBlock, WholeEpisode
+from koopsieve.data.streaming.blocks import Piece, SampleBlock
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +80,13 @@ class SegmentOrigin:
         counts = [segment.rows for segment in self.segments[: self.own]]
         return None if None in counts else sum(count or 0 for count in counts)
 
-    def episodes(self) -> Sequence[WholeEpisode] | None:
+    def episodes(self) -> Sequence[SegmentOrigin] | None:
         """Return the episodes one by one, if the segments know which they are in."""
         mine = self.segments[: self.own]
         if any(segment.episode is None or segment.rows is None for segment in mine):
             return None
-        groups = [list(group) for _, group in groupby(mine, key=lambda segment: segment.episode)]
-        origins = [SegmentOrigin.of(group, self.dt) for group in groups]
-        return [WholeEpisode(origin.n_samples or 0, origin) for origin in origins]
+        groups = groupby(mine, key=lambda segment: segment.episode)
+        return [SegmentOrigin.of(list(group), self.dt) for _, group in groups]
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield one piece per run of rows of the same episode."""

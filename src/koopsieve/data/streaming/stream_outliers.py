@@ -27,7 +27,7 @@ from koopsieve.data.outliers import (
     single_flags,
 )
 from koopsieve.data.provenance import SourceRows
-from koopsieve.data.streaming.blocks import ChangedOrigin, Origin, Piece, Readable, SampleBlock
+from koopsieve.data.streaming.blocks import ChangedOrigin, Origin, Piece, SampleBlock
 from koopsieve.io.reading.columns import DROP
 
 MAX_SAMPLED_ROWS = 50_000
@@ -109,10 +109,10 @@ def handle_stream_outliers(
             'are not dropped from a stream: repair the data first, or pass outliers="keep".'
         )
     note = outliers_in_words(found.count, found.listed, what)
-    return ChangedOrigin(origin, found) if what == DROP else origin, (note,)
+    return ChangedOrigin(origin, found, found.lost) if what == DROP else origin, (note,)
 
 
-def _surveyed(origin: Readable, outputs: int, columns: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _surveyed(origin: Origin, outputs: int, columns: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the bounds, the least and the largest value of every signal."""
     rng = np.random.default_rng(0)
     rows, keys = np.zeros((0, columns)), np.zeros(0)
@@ -149,7 +149,7 @@ def _rows(piece: Piece, outputs: int, repeat: bool = False) -> Iterator[tuple[Fl
         yield waiting
 
 
-def _find(origin: Readable, between: FloatArray, names: Sequence[str], outputs: int) -> Faults:
+def _find(origin: Origin, between: FloatArray, names: Sequence[str], outputs: int) -> Faults:
     count, listed, lost = 0, list[str](), list[int]()
     rows: tuple[dict[str, set[int]], dict[str, set[int]]] = (defaultdict(set), defaultdict(set))
     for piece in origin.pieces(BLOCK_ROWS):

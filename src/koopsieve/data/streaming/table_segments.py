@@ -13,13 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, needed
 from koopsieve.data.provenance import SourceRows
 from koopsieve.data.resampling import typical_step
 from koopsieve.data.streaming.blocks import SampleBlock
 from koopsieve.data.streaming.origins import Read, SegmentOrigin, compute
 from koopsieve.io.reading.columns import Columns, check_columns
-from koopsieve.io.reading.files import WHOLE_FRAME, arrow_frame, as_frame, needed_for
+from koopsieve.io.reading.files import WHOLE_FRAME, arrow_frame, as_frame
 from koopsieve.io.reading.table import FIRST_ROW, Table, reading_in_words
 from koopsieve.io.reading.times import TimeBase
 
@@ -92,9 +92,8 @@ class Partition(TableSegment):
 
 def parquet_tables(files: Any, columns: Columns, dt: float | None) -> SegmentOrigin:
     """Return the tables of Parquet files, checked for columns, types and the order of rows."""
-    needed_for("Stream.from_parquet")
-    tables = _row_groups(_listed(files), columns)
-    return _in_order(tables, columns, dt)
+    needed("pyarrow", "Stream.from_parquet", "parquet")
+    return _in_order(_row_groups(_listed(files), columns), columns, dt)
 
 
 def dask_tables(frame: Any, columns: Columns, dt: float) -> SegmentOrigin:

@@ -55,10 +55,10 @@ def _has_times(frame: Any) -> bool:
     return kind in "mM" and bool(kind) and hasattr(frame, "rename_axis")
 
 
-def as_frame(frame: Any, columns: Columns, source: str, first_row: int = FIRST_ROW) -> pd.DataFrame:
+def as_frame(frame: Any, columns: Columns, source: str) -> pd.DataFrame:
     """Return the wanted columns of a pandas or polars frame, a mapping, or anything with the Arrow interface.
 
-    The index holds the numbers of the rows, the first of which is given.
+    The index holds the numbers of the rows.
     """
     import pandas as pd
 
@@ -76,7 +76,7 @@ def as_frame(frame: Any, columns: Columns, source: str, first_row: int = FIRST_R
             "Collect or compute a lazy frame first; for arrays use from_arrays, for paths from_file."
         )
     rows = len(next(iter(found.values())))
-    return pd.DataFrame(found, index=range(first_row, first_row + rows))
+    return pd.DataFrame(found, index=range(FIRST_ROW, FIRST_ROW + rows))
 
 
 def arrow_frame(table: Any, first_row: int = FIRST_ROW) -> pd.DataFrame:
@@ -88,11 +88,6 @@ def arrow_frame(table: Any, first_row: int = FIRST_ROW) -> pd.DataFrame:
     frame = table.cast(schema).to_pandas(date_as_object=False, ignore_metadata=True)
     frame.index = range(first_row, first_row + len(frame))
     return frame
-
-
-def needed_for(by: str) -> Any:
-    """Return pyarrow, or say which command installs it; `by` names what asks for it."""
-    return needed("pyarrow", by, "parquet")
 
 
 def _wanted(pairs: Iterable[tuple[Any, Any]], convert: Any, columns: Columns, source: str) -> dict[str, Any]:
@@ -135,7 +130,7 @@ def _from_mapping(values: Any) -> Any:
 
 
 def _from_arrow(frame: Any, columns: Columns, source: str) -> dict[str, Any]:
-    pyarrow = needed_for("A frame with the Arrow interface")
+    pyarrow = needed("pyarrow", "A frame with the Arrow interface", "parquet")
     try:
         table = pyarrow.Table.from_batches([frame]) if isinstance(frame, pyarrow.RecordBatch) else pyarrow.table(frame)
         check_columns(table.column_names, columns, source)
@@ -208,7 +203,7 @@ def column_names(path: Path) -> tuple[str, ...]:
 
 def read_parquet(path: Path, columns: Columns) -> Table:
     """Read the wanted columns of one Parquet file."""
-    needed_for("Reading Parquet")
+    needed("pyarrow", "Reading Parquet", "parquet")
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:

@@ -114,7 +114,7 @@ class TimeBase:
 PLAIN_NUMBERS = TimeBase()
 
 
-def as_times(column: pd.Series, date_format: str | None = None, decimal: str = ".") -> pd.Series | None:
+def as_times(column: pd.Series, date_format: str | None = None) -> pd.Series | None:
     """Return a column of times of any kind as int64, float64, dates (with a zone: in UTC) or durations.
 
     Text is read as numbers, ISO 8601 dates, dates such as 31.12.2024 10:00:00 or 2024/12/31, and times of day, or as
@@ -125,7 +125,7 @@ def as_times(column: pd.Series, date_format: str | None = None, decimal: str = "
     kind = pd.api.types.infer_dtype(column, skipna=True)
     try:
         if kind == "string":
-            return _from_text(column.str.strip(), date_format, decimal)
+            return _from_text(column.str.strip(), date_format)
         if kind in ("integer", "boolean", "floating", "mixed-integer-float", "decimal", "empty"):
             whole = kind in ("integer", "boolean") and not column.isna().any()
             return column.astype("int64" if whole else "float64")
@@ -144,12 +144,12 @@ def as_times(column: pd.Series, date_format: str | None = None, decimal: str = "
         return None
 
 
-def _from_text(text: pd.Series, date_format: str | None, decimal: str) -> pd.Series | None:
+def _from_text(text: pd.Series, date_format: str | None) -> pd.Series | None:
     import pandas as pd
 
     if date_format is not None:
         return _coarsest(pd.to_datetime(text, format=date_format, utc="%z" in date_format))
-    numbers = pd.to_numeric(text.str.replace(",", ".") if decimal == "," else text, errors="coerce")
+    numbers = pd.to_numeric(text, errors="coerce")
     if numbers.notna().eq(text.notna()).all():
         return numbers
     text = text.str.replace(r"(:\d\d),(\d)", r"\1.\2", regex=True)

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import koopsieve
 
 SOURCE = Path(koopsieve.__file__).parents[1]
@@ -33,7 +35,6 @@ print("read")
 REFUSED = """
 import koopsieve
 from koopsieve import Stream, Trajectories
-open("x.parquet", "w").write("anything")
 for read in (Trajectories.from_file, Stream.from_parquet):
     try:
         read("x.parquet", "y")
@@ -49,30 +50,28 @@ print("imported")
 """
 
 
-def run(code, folder):
-    here = {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", BLOCKED + code]
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=here, cwd=folder).stdout
+COMMAND = """
+sys.argv = ["koopsieve", "sift", "x.parquet", "--states", "y"]
+sys.stderr = sys.stdout
+from koopsieve.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert end.code
+"""
+WORDS = "needs pyarrow, which is not installed. Install it with: pip install 'koopsieve[parquet]'"
+SAID = {
+    EVERYTHING: "imported",
+    READING: "read",
+    REFUSED: f"Reading Parquet {WORDS} Stream.from_parquet {WORDS}",
+    COMMAND: f"koopsieve: Reading Parquet {WORDS}",
+}
 
 
-def test_everything_is_imported(tmp_path):
-    assert run(EVERYTHING, tmp_path) == "imported\n"
-
-
-def test_text_arrays_and_frames_are_read(tmp_path):
-    assert run(READING, tmp_path) == "read\n"
-
-
-def test_parquet_says_what_to_install(tmp_path):
-    words = "needs pyarrow, which is not installed. Install it with: pip install 'koopsieve[parquet]'"
-    assert run(REFUSED, tmp_path).splitlines() == [f"Reading Parquet {words}", f"Stream.from_parquet {words}"]
-
-
-def test_the_command_line_says_it_too(tmp_path):
+@pytest.mark.parametrize("code", SAID, ids=["import", "read", "refuse", "command"])
+def test_what_is_said_without_it(code, tmp_path):
     (tmp_path / "x.parquet").write_text("anything")
-    code = "import sys; sys.argv = ['koopsieve', 'sift', 'x.parquet', '--states', 'y']\n"
-    code += "from koopsieve.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert end.code\n"
-    here = {"PYTHONPATH": str(SOURCE), "COLUMNS": "200"}
+    here = {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
     command = [sys.executable, "-c", BLOCKED + code]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=here, cwd=tmp_path)
-    assert "pip install 'koopsieve[parquet]'" in ended.stderr + ended.stdout
+    said = subprocess.run(command, capture_output=True, text=True, check=True, env=here, cwd=tmp_path).stdout
+    assert " ".join(said.split()) == SAID[code]

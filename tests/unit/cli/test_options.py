@@ -1,17 +1,21 @@
-"""Settings from files and options, and the command in a report that gives them again, whatever names there are."""
+"""Options of commands: from files and flags to settings and back, whatever names there are; those of reproduce."""
 
 import shlex
+import sys
 import tomllib
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import koopsieve.cli.sift
+import koopsieve.reproduction.reproduce
 from koopsieve import KoopsieveError
 from koopsieve.cli.app import app
 from koopsieve.cli.options import updated
 from koopsieve.cli.settings import Settings, gather, to_command, to_toml
+from koopsieve.execution.executors import bar
 
 MINIMAL = {"files": ["a.csv"], "states": ["y"]}
 
@@ -23,13 +27,9 @@ def config(tmp_path, text):
 
 
 def test_flags_beat_the_file_and_the_file_beats_defaults(tmp_path):
-    path = config(tmp_path, 'files = "a.csv"\nstates = ["y"]\ndelays = 3\nkernels = 7\nhorizons = [20, 5]\n')
-    settings = gather(path, {"kernels": 9, "delays": None, "inputs": []})
-    assert settings == Settings(files=("a.csv",), states=("y",), delays=3, kernels=9, horizons=(5, 20))
-
-
-def test_dashes_in_keys_are_fine(tmp_path):
-    assert gather(config(tmp_path, "input-delays = 2"), MINIMAL).input_delays == 2
+    path = config(tmp_path, 'files = "a.csv"\nstates = ["y"]\ninput-delays = 3\nkernels = 7\nhorizons = [20, 5]\n')
+    settings = gather(path, {"kernels": 9, "input_delays": None, "inputs": []})
+    assert settings == Settings(files=("a.csv",), states=("y",), input_delays=3, kernels=9, horizons=(5, 20))
 
 
 @pytest.mark.parametrize(
@@ -97,3 +97,35 @@ def test_the_command_gives_the_settings_again(states, inputs, tests, threshold):
 
 def test_defaults_are_left_out():
     assert to_command(Settings(files=("a.csv",), states=("y",))) == "koopsieve sift a.csv --states y"
+
+
+@pytest.fixture
+def reproduced(monkeypatch):
+    """Return what a command line asks `reproduce` for, and what it prints."""
+    calls = []
+    monkeypatch.delenv("KOOPSIEVE_DATA", raising=False)
+    module = sys.modules["koopsieve.reproduction.reproduce"]
+    monkeypatch.setattr(module, "reproduce", lambda *asked, **options: calls.append((*asked, options)) or {"x": {}})
+
+    def run(*arguments):
+        done = CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+        return done.exit_code, done.output, calls
+
+    return run
+
+
+def test_reproduce_is_asked_for_what_was_given(reproduced, tmp_path):
+    own = {"runs": None, "data": None, "seed": 0, "quick": False, "as_published": False, "workers": None}
+    code, out, calls = reproduced("lorenz", "--out", tmp_path)
+    assert (code, "summary.json" in out) == (0, True)
+    given = ("--runs", 7, "--data", tmp_path, "--seed", 3, "--quick", "--as-published")
+    assert reproduced("all", "--out", tmp_path, *given)[0] == 0
+    other = {**own, "runs": 7, "data": tmp_path, "seed": 3, "quick": True, "as_published": True}
+    assert calls == [("lorenz", tmp_path, {**own, "progress": bar}), ("all", tmp_path, {**other, "progress": bar})]
+    assert list(bar(iter([1, 2, 3]), "Counting", 3)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("arguments", [("pendulum", "--out", "x"), ("lorenz",), ("lorenz", "--out", "x", "--runs", 0)])
+def test_what_cannot_be_reproduced_is_refused(reproduced, arguments):
+    code, _, calls = reproduced(*arguments)
+    assert (code != 0, calls) == (True, [])
