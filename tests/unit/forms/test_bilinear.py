@@ -93,8 +93,12 @@ def test_what_is_exact_stays_and_a_strong_tie_stays_close():
     assert np.abs(fit.K[:, 2:] - one_step[:, 2:]).max() > 1e-3
     tied = MultiStepBilinear(tie=1e6).fit(factor, windows, OUTPUTS)
     np.testing.assert_allclose(tied.K, one_step, atol=1e-3)
+
+
+@pytest.mark.parametrize("wrong", [{"tie": -1.0}, {"tie": np.inf}, {"iterations": -1}])
+def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(KoopsieveError, match="must be finite and not negative"):
-        MultiStepBilinear(tie=-1.0)
+        MultiStepBilinear(**wrong)
 
 
 def test_units_of_the_observables_do_not_matter():

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
+import control
 import numpy as np
 import pytest
 import scipy.linalg
 
 from koopsieve import KoopsieveError, LeastSquares, LinearModel, States, Trajectories, compress, embed_delays, stabilise
 from koopsieve.dictionary import Function, SquaredExponential
-from koopsieve.forms.spectra import spectrum
+from koopsieve.forms.spectra import responses, spectrum
 from tests.reference.pendulum import least_squares_model, simulate_pendulum
 
 
@@ -80,6 +81,18 @@ def test_other_forms_are_linearised_at_the_mean(form, request):
     state = np.concatenate(data.states).mean(axis=0)
     step = model.jacobian(model.start(state[None])[0], np.concatenate(data.inputs).mean(axis=0))
     np.testing.assert_allclose(np.sort(np.abs(found.values)), np.sort(np.abs(np.linalg.eigvals(step.A))), atol=1e-9)
+
+
+def test_responses_are_those_of_python_control():
+    data, A, B = driven()
+    found = responses(LinearModel(A, B, np.eye(2), States().fit(data)), data)
+    system = control.ss(A, B, np.eye(2), np.zeros((2, 1)), dt=0.1)
+    judge = control.step_response(system, timepts=found.time).outputs[:, 0]
+    np.testing.assert_allclose(found.step[:, :, 0].T, judge, atol=1e-9)
+    np.testing.assert_allclose(found.frequency[-1], 5.0)  # half the sample rate
+    turns = np.exp(2j * np.pi * found.frequency * 0.1)
+    np.testing.assert_allclose(found.gain, [system(z, squeeze=False) for z in turns], rtol=1e-9)
+    assert found.stable
 
 
 def linear(A, dt):
