@@ -101,6 +101,15 @@ def test_settings_that_make_no_sense_are_refused(wrong):
         MultiStepBilinear(**wrong)
 
 
+def test_coefficients_move_in_units_of_what_one_step_leaves_but_never_of_nothing():
+    factor, _ = prepared(noise=0.1)
+    frame = bilinear._Frame.of(factor, np.zeros(6, dtype=bool))
+    squares = np.sum((factor.S - factor.R @ frame.K) ** 2, axis=0), np.sum(factor.S**2, axis=0)
+    rest, power = (np.sqrt((one + factor.leftover) / factor.rows) for one in squares)
+    np.testing.assert_allclose(frame.unit, np.maximum(rest, bilinear._LEAST_UNIT * power), rtol=1e-9)
+    assert (bilinear._LEAST_UNIT * power > rest).tolist() == [True] + [False] * 5  # nothing is left of the constant
+
+
 def test_units_of_the_observables_do_not_matter():
     fits = (MultiStepBilinear(iterations=20).fit(*prepared(noise=0.1, unit=unit), OUTPUTS) for unit in (1.0, 10.0))
     plain, scaled = (fit.loss for fit in fits)
