@@ -45,6 +45,7 @@ def test_every_search_is_in_the_table(found):
     assert {one.embedding.inputs_at for one in preliminary} == {"k", "k+1"}
     assert {one.embedding.state_delays for one in preliminary} >= {0, 1, 2, 8}
     assert len({one.errors.blocks.shape for one in full}) == 1
+    assert all(0 < one.seconds < sum(found.seconds.values()) for one in found.searches)
     assert found.left_out == ()
 
 
