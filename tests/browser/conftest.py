@@ -42,16 +42,16 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, tmp_path):
-    """Open a page; returns it and a list of everything that went wrong on it or was asked for from outside."""
-    opened = []
+    """Open a page; whatever goes wrong on it, or is asked for from outside, fails the test."""
+    opened, trouble = [], []
 
     def opening(text, width=1400, height=900, theme="light"):
         path = tmp_path / "page.html"
         path.write_text(text, encoding="utf-8")
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
-        page, trouble = context.new_page(), []
+        opened.append(context)
+        page, own = context.new_page(), path.as_uri()
         page.set_default_navigation_timeout(120_000)  # a crowded machine is slow, not wrong
-        own = path.as_uri()
 
         def asked(request):
             if not request.url.startswith((own, "blob:")):
@@ -63,12 +63,12 @@ def open_page(browser, tmp_path):
         page.on("request", asked)
         page.goto(own)
         page.wait_for_selector("html[data-ready=true]")
-        opened.append(context)
-        return page, trouble
+        return page
 
     yield opening
     for context in opened:
         context.close()
+    assert trouble == []
 
 
 @pytest.fixture

@@ -39,27 +39,41 @@ def site(tmp_path_factory):
     server.server_close()
 
 
+@pytest.fixture
+def visit(site, browser):
+    """Go to a page of the site, in a window of some width; returns it and what it asks for from outside."""
+    opened = []
+
+    def visiting(name, width=1400, **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        opened.append(context)
+        page, outside = context.new_page(), []
+        page.set_default_navigation_timeout(120_000)  # a crowded machine is slow, not wrong
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith((site, "blob:", "data:")) else outside.append(request.url),
+        )
+        page.goto(f"{site}/{name}.html", wait_until="domcontentloaded")
+        return page, outside
+
+    yield visiting
+    for context in opened:
+        context.close()
+
+
 @pytest.mark.parametrize("width", [390, 1400])
-def test_pages_fit_the_screen_and_ask_for_nothing_from_outside(site, browser, width):
-    address = site
-    context = browser.new_context(viewport={"width": width, "height": 900})
-    page, outside = context.new_page(), []
-    page.set_default_navigation_timeout(120_000)  # a crowded machine is slow, not wrong
-    page.on("request", lambda request: outside.append(request.url) if not request.url.startswith(address) else None)
+def test_pages_fit_the_screen_and_ask_for_nothing_from_outside(site, visit, width):
+    page, outside = visit(PAGES[0], width)
     for name in PAGES:
-        page.goto(f"{address}/{name}.html", wait_until="domcontentloaded")
+        page.goto(f"{site}/{name}.html", wait_until="domcontentloaded")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         height, letters = page.evaluate("[document.documentElement.scrollHeight, document.body.innerText.length]")
         assert height < 3_000 + 2 * letters, name  # about as long as its text: 45 letters take 25 pixels
-    assert [url for url in outside if not url.startswith(("blob:", "data:"))] == []
-    context.close()
+    assert outside == []
 
 
-def test_formulas_are_drawn_as_formulas(site, browser):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    page = context.new_page()
-    page.set_default_navigation_timeout(120_000)
-    page.goto(f"{site}/derivation.html", wait_until="domcontentloaded")
+def test_formulas_are_drawn_as_formulas(visit):
+    page, _ = visit("derivation")
     boxes = page.evaluate(
         "[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect()).map(b => [b.width, b.height])"
     )
@@ -74,42 +88,25 @@ def test_formulas_are_drawn_as_formulas(site, browser):
     assert page.evaluate(f"[...document.querySelectorAll('.maths')].filter({hidden}).length") == 0
     fraction = page.evaluate("[...document.querySelector('mfrac').children].map(c => c.getBoundingClientRect().top)")
     assert fraction[0] < fraction[1]  # drawn as a formula: numerators are above denominators
-    context.close()
 
 
-def test_the_search_finds_equations_by_their_number(site, browser):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    page = context.new_page()
-    page.set_default_navigation_timeout(120_000)
-    page.goto(f"{site}/index.html")
+@pytest.mark.parametrize(
+    "words, page_found", [("D67", "Averages over sets"), ("coming from pysindy", "Coming from another tool")]
+)
+def test_the_search_finds_words_and_equations_by_their_number(visit, words, page_found):
+    page, _ = visit("index")
     page.wait_for_function("document.readyState === 'complete'")
     page.keyboard.press("s")
-    page.keyboard.type("D67", delay=10)
+    page.keyboard.type(words, delay=10)
     page.wait_for_selector(".md-search-result__item")
-    assert "Averages over sets" in page.inner_text(".md-search-result__list")
-    context.close()
+    assert page_found in page.inner_text(".md-search-result__list")
 
 
-def test_the_search_finds(site, browser):
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    page = context.new_page()
-    page.set_default_navigation_timeout(120_000)  # a crowded machine is slow, not wrong
-    page.goto(f"{site}/index.html")
+def test_copied_commands_are_commands(visit):
+    page, _ = visit("index", permissions=["clipboard-read", "clipboard-write"])
     page.wait_for_function("document.readyState === 'complete'")
-    page.keyboard.press("s")
-    page.keyboard.type("coming from pysindy", delay=10)
-    page.wait_for_selector(".md-search-result__item")
-    assert "Coming from another tool" in page.inner_text(".md-search-result__list")
-    context.close()
-
-
-def test_copied_commands_are_commands(site, browser):
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    page.set_default_navigation_timeout(120_000)  # a crowded machine is slow, not wrong
-    page.goto(f"{site}/index.html")
-    page.locator(".language-sh").nth(1).hover()
-    page.locator(".language-sh").nth(1).locator("button").first.click()
+    command = page.locator(".language-sh").nth(1)
+    command.hover()
+    command.locator("button").first.click()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert re.fullmatch(r"koopsieve example --out bench.csv\s*", copied)
-    context.close()

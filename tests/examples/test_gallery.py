@@ -9,18 +9,24 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore::koopsieve.KoopsieveWarning")
 
 
-@pytest.fixture
-def run(tmp_path, capsys):
-    """Run an example with a figure; it must be drawn."""
+class Runner:
+    """Runs examples with a figure, which must be drawn, and keeps what they print."""
 
-    def running(name, **settings):
-        figure = tmp_path / f"{name}.png"
+    def __init__(self, folder, capsys):
+        self._folder, self._capsys, self.printed = folder, capsys, ""
+
+    def __call__(self, name, *, least=10_000, **settings):
+        figure = self._folder / f"{name}.png"
         found = runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["main"](**settings, figure=figure)
-        assert figure.stat().st_size > 10_000
-        assert capsys.readouterr().out
+        assert figure.stat().st_size > least
+        self.printed = self._capsys.readouterr().out
+        assert self.printed
         return found
 
-    return running
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    return Runner(tmp_path, capsys)
 
 
 def gain(result, baseline="linear"):
@@ -77,19 +83,13 @@ def test_every_example_is_on_a_page():
     assert [name for name in scripts if f"examples/{name}" not in pages] == []
 
 
-def test_what_is_kept_follows_the_plant(capsys, tmp_path):
+def test_what_is_kept_follows_the_plant(run):
     example = runpy.run_path(str(ROOT / "examples" / "changing_plant.py"))
-    history = example["main"](figure=tmp_path / "terms.png")
-    change = example["CHANGE"]
-    assert (tmp_path / "terms.png").stat().st_size > 10_000
-    assert "kept x1, x2, x3, 1, x2^2" in capsys.readouterr().out
-    assert all(kept == ["x1", "x2", "x3", "1", "x2^2"] for kept in history[:change])
+    history = run("changing_plant")
+    assert all(kept == ["x1", "x2", "x3", "1", "x2^2"] for kept in history[: example["CHANGE"]])
     assert history[-1] == ["x1", "x2", "x3", "x2 x3"]
-
-
-def test_without_forgetting_the_old_plant_stays():
-    history = runpy.run_path(str(ROOT / "examples" / "changing_plant.py"))["main"](1.0)
-    assert "x2^2" in history[-1]
+    assert "kept x1, x2, x3, 1, x2^2" in run.printed
+    assert "x2^2" in example["main"](1.0)[-1]  # without forgetting the old plant stays
 
 
 def test_the_search_runs_through_the_pipeline(capsys):
@@ -100,6 +100,13 @@ def test_the_search_runs_through_the_pipeline(capsys):
     assert "ten steps ahead" in printed
 
 
+def test_a_model_that_is_kept_current_controls_better(run):
+    (*_, fixed, _), (*_, current, predictor) = run("keep_current", steps=400, samples=800, least=20_000).values()
+    assert current < 0.9 * fixed
+    gains = dict(zip(predictor.model.dictionary.regressors, predictor.model.coef[:, 0], strict=True))
+    assert gains["volt^2"] == pytest.approx(0.075, rel=0.1)
+
+
 SHORT = {
     "vehicle": {"steps": 90, "samples": 1500},
     "tanks": {"samples": 1200, "degree": 3},  # the whole reference: the linear model is worst where levels are high
@@ -107,27 +114,13 @@ SHORT = {
 }
 
 
-def test_a_model_that_is_kept_current_controls_better(tmp_path):
-    figure = tmp_path / "current.png"
-    runs = runpy.run_path(str(ROOT / "examples" / "keep_current.py"))["main"](steps=400, samples=800, figure=figure)
-    (*_, fixed, _), (*_, current, predictor) = runs.values()
-    assert current < 0.9 * fixed
-    gains = dict(zip(predictor.model.dictionary.regressors, predictor.model.coef[:, 0], strict=True))
-    assert gains["volt^2"] == pytest.approx(0.075, rel=0.1)
-    assert figure.stat().st_size > 20_000
-
-
 @pytest.mark.parametrize("name", SHORT)
-def test_lifting_pays(name, capsys, tmp_path, monkeypatch):
+def test_lifting_pays(name, run, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "examples")  # as if the script had been started
-    figure = tmp_path / f"{name}.png"
-    example = runpy.run_path(str(ROOT / "examples" / f"control_{name}.py"))
-    runs = example["main"](**SHORT[name], figure=figure)
+    runs = run(f"control_{name}", **SHORT[name], least=20_000)
     assert runs["linear"].tracking_error > 1.5 * runs["sifted"].tracking_error
-    printed = capsys.readouterr().out
-    assert printed.startswith("kept: ")
-    assert f"{runs['sifted'].tracking_error:.4f}" in printed
+    assert run.printed.startswith("kept: ")
+    assert f"{runs['sifted'].tracking_error:.4f}" in run.printed
     low, high = runs["sifted"].task.input_limits
     assert (runs["sifted"].inputs >= low).all()
     assert (runs["sifted"].inputs <= high).all()
-    assert figure.stat().st_size > 20_000

@@ -16,25 +16,17 @@ pytestmark = pytest.mark.filterwarnings("ignore:Algorithm 1 settled:koopsieve.Ko
 every_order = pytest.mark.parametrize("order", list(UpdateOrder), ids=lambda order: order.name)
 
 
-def agree(design, targets, prior, relaxation, sweeps, order, **start):
-    statistics = statistics_of(design, targets)
-    method = SpikeSlab.published(
-        prior,
-        relaxation=relaxation,
-        max_sweeps=sweeps,
-        tolerance=0.0,
-        order=order,
-        initial_precision=start.get("precision", 0.1),
-        initial_inclusion=start.get("inclusion", 0.5),
-    )
-    found = method.identify(statistics)
+def agree(design, targets, prior, relaxation, sweeps, order, precision=0.1, inclusion=0.5):
+    start = {"initial_precision": precision, "initial_inclusion": inclusion}
+    settings = {"relaxation": relaxation, "max_sweeps": sweeps, "tolerance": 0.0, "order": order, **start}
+    found = SpikeSlab.published(prior, **settings).identify(statistics_of(design, targets))
     for j in range(targets.shape[1]):
-        q = algorithm1(design, targets[:, j], prior, relaxation, sweeps, order.name, **start)
-        gamma, mu, precision = np.array(q.gamma), np.array(q.mu), np.array(q.precision)
+        q = algorithm1(design, targets[:, j], prior, relaxation, sweeps, order.name, precision, inclusion)
+        gamma, mu = np.array(q.gamma), np.array(q.mu)
         w = gamma * mu
         np.testing.assert_allclose(found.coef[:, j], w, rtol=1e-10, atol=1e-10 * np.abs(w).max())
         np.testing.assert_allclose(found.inclusion[:, j], gamma, rtol=1e-10, atol=1e-10)
-        variance = gamma * (mu**2 + 1 / precision) - w**2
+        variance = gamma * (mu**2 + 1 / np.array(q.precision)) - w**2
         np.testing.assert_allclose(found.coef_variance[:, j], variance, rtol=1e-6, atol=1e-10)
         np.testing.assert_allclose(found.noise_precision[j], q.rho, rtol=1e-8)
         agree_in_distribution(found.posterior, j, q, atol=1e-9 * np.abs(mu).max())
@@ -57,32 +49,28 @@ def agree_in_distribution(posterior, j, q, atol):
         np.testing.assert_allclose(factor.var()[..., j], variance, rtol=1e-7, atol=1e-12, err_msg=name)
 
 
-@every_order
-@pytest.mark.parametrize("sweeps", [1, 2, 3, 50])
-@pytest.mark.parametrize("prior", [PRIOR, WIENER], ids=["lorenz", "wiener-hammerstein"])
-def test_fifty_sweeps_on_a_sparse_regression(sweeps, prior, order):
-    design, targets, _ = sparse_problem(seed=0, rows=150, regressors=6, targets=6, active=2)
-    agree(design, targets, prior, 0.3, sweeps, order)
+SPARSE = sparse_problem(seed=0, rows=150, regressors=6, targets=6, active=2)[:2]
+DRAWN = 10.0 ** np.random.default_rng(0).uniform(-3, 1, (4, 6))
+OWN = {name: {f"o{i + 1}": float(v) for i, v in enumerate(row)} for name, row in zip("cdef", DRAWN, strict=True)}
 
 
 @every_order
-def test_every_regressor_may_have_its_own_hyperparameters(order):
-    design, targets, _ = sparse_problem(seed=0, rows=150, regressors=6, targets=6, active=2)
-    rng, names = np.random.default_rng(0), [f"o{i + 1}" for i in range(6)]
-    own = {name: dict(zip(names, 10.0 ** rng.uniform(-3, 1, 6), strict=True)) for name in "cdef"}
-    agree(design, targets, replace(PRIOR, **own), 0.3, 20, order)
+@pytest.mark.parametrize(
+    "prior, sweeps, start",
+    [
+        *((prior, sweeps, {}) for prior in (PRIOR, WIENER) for sweeps in (1, 2, 3, 50)),
+        (replace(PRIOR, **OWN), 20, {}),  # every regressor with hyperparameters of its own
+        (PRIOR, 5, {"precision": 2.0, "inclusion": 0.9}),  # it starts where it is told
+    ],
+)
+def test_sweeps_on_a_sparse_regression(prior, sweeps, start, order):
+    agree(*SPARSE, prior, 0.3, sweeps, order, **start)
 
 
 @every_order
 def test_fifty_sweeps_on_lorenz_with_overlapping_kernels(order):
     design, targets = lorenz_lifted(samples=1500, snr_db=20, coefficient=1e-2)
     agree(design, targets[:, :23], PRIOR, 0.02, 50, order)
-
-
-@every_order
-def test_it_starts_where_it_is_told(order):
-    design, targets, _ = sparse_problem(seed=0, rows=150, regressors=6, targets=6, active=2)
-    agree(design, targets, PRIOR, 0.3, 5, order, precision=2.0, inclusion=0.9)
 
 
 @pytest.mark.parametrize("stated", [{"initial_precision": 0.0}, {"initial_inclusion": 1.0}, {"order": "Jacobi"}])
@@ -117,8 +105,7 @@ def test_a_target_that_overflows_is_reported_and_stays_finite(order):
 
 def test_a_target_has_not_settled_while_its_variances_move():
     """The means stand still after a few hundred sweeps; the variance of a regressor that is out still drifts."""
-    design, targets, _ = sparse_problem(seed=0, rows=150, regressors=6, targets=6, active=2)
-    statistics = statistics_of(design, targets)
+    statistics = statistics_of(*SPARSE)
     method = SpikeSlab.published(PRIOR, relaxation=0.3, max_sweeps=400)
     found, later = (replace(method, max_sweeps=count).identify(statistics) for count in (400, 401))
     moved = np.abs(later.coef - found.coef).max(axis=0) / np.abs(found.coef).max(axis=0)

@@ -18,67 +18,52 @@ def signals(embedding, outputs=("y", "z"), inputs=("u",)):
     return Signals(outputs, inputs, 0.1, embedding)
 
 
-def judge(embedding, k, horizon):
-    return delay_line(embedding, Y, U, k), np.array([acting(embedding, U, k + h) for h in range(horizon)])
+def judge(embedding, at, horizon):
+    """The states at some samples and the inputs that act from there on, written out."""
+    states = [delay_line(embedding, Y, U, k) for k in at]
+    return np.array(states), np.array([[acting(embedding, U, k + h) for h in range(horizon)] for k in at])
 
 
 @pytest.mark.parametrize("embedding", EMBEDDINGS, ids=str)
 @pytest.mark.parametrize("more", [0, 4])
-def test_inputs_along_the_whole_history(embedding, more):
-    """All inputs from the oldest row of the history on; rows older than needed change nothing."""
-    k, horizon = 12, 5
-    first = k - embedding.lost - more
-    given = starts(signals(embedding), Y[first : k + 1], U[first : k + horizon + embedding.ahead], horizon)
-    state, inputs = judge(embedding, k, horizon)
-    np.testing.assert_array_equal(given.states, state[None])
-    np.testing.assert_array_equal(given.acting, inputs[None])
-    assert given.alone
+def test_histories_with_all_inputs_from_their_oldest_row_on(embedding, more):
+    """Rows older than needed change nothing; one history alone, or many, with inputs of their own or shared."""
+    horizon, at = 5, [8, 15, 22]
+    states, inputs = judge(embedding, at, horizon)
+    first = [k - embedding.lost - more for k in at]
+    histories = np.stack([Y[a : k + 1] for a, k in zip(first, at, strict=True)])
+    along = np.stack([U[a : k + horizon + embedding.ahead] for a, k in zip(first, at, strict=True)])
+    many = starts(signals(embedding), histories, along, horizon)
+    np.testing.assert_array_equal(many.states, states)
+    np.testing.assert_array_equal(many.acting, inputs)
+    alone = starts(signals(embedding), histories[0], along[0], horizon)
+    np.testing.assert_array_equal(alone.states, states[:1])
+    np.testing.assert_array_equal(alone.acting, inputs[:1])
+    assert (many.alone, alone.alone) == (False, True)
+    shared = starts(signals(embedding), histories, along[1], horizon)
+    np.testing.assert_array_equal(shared.acting, np.stack([inputs[1]] * 3))
 
 
 @pytest.mark.parametrize("embedding", [e for e in EMBEDDINGS if not e.input_delays], ids=str)
 def test_without_past_inputs_those_that_act_are_enough(embedding):
-    k, horizon = 12, 5
-    state, inputs = judge(embedding, k, horizon)
-    given = starts(signals(embedding), Y[k - embedding.lost : k + 1], inputs, horizon)
-    np.testing.assert_array_equal(given.states, state[None])
-    np.testing.assert_array_equal(given.acting, inputs[None])
+    states, inputs = judge(embedding, [12], 5)
+    given = starts(signals(embedding), Y[12 - embedding.lost : 13], inputs[0], 5)
+    np.testing.assert_array_equal(given.states, states)
+    np.testing.assert_array_equal(given.acting, inputs)
 
 
-@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=str)
-def test_many_histories(embedding):
-    horizon, at = 4, [8, 15, 22]
-    histories = np.stack([Y[k - embedding.lost : k + 1] for k in at])
-    inputs = np.stack([U[k - embedding.lost : k + horizon + embedding.ahead] for k in at])
-    given = starts(signals(embedding), histories, inputs, horizon)
-    assert not given.alone
-    for i, k in enumerate(at):
-        state, expected = judge(embedding, k, horizon)
-        np.testing.assert_array_equal(given.states[i], state)
-        np.testing.assert_array_equal(given.acting[i], expected)
-    shared = starts(signals(embedding), histories, inputs[1], horizon)
-    np.testing.assert_array_equal(shared.acting, np.stack([given.acting[1]] * 3))
-
-
-def test_one_row_one_column_and_plain_lists():
+def test_one_row_one_column_plain_lists_whole_numbers_and_flags():
     plain, single = signals(Embedding()), signals(Embedding(2, 0), outputs=("y",))
     assert starts(plain, [1.0, 2.0], [[3.0]], 1).states.tolist() == [[1, 2]]
     assert starts(plain, [1.0, 2.0], [3.0, 4.0], 2).acting.tolist() == [[[3], [4]]]
     assert starts(single, [1.0, 2.0, 3.0], [[3.0]], 1).states.tolist() == [[3, 2, 1]]
     two = signals(Embedding(), inputs=("u", "v"))
     assert starts(two, [1.0, 2.0], [3.0, 4.0], 1).acting.tolist() == [[[3, 4]]]
-
-
-def test_whole_numbers_and_flags_are_numbers():
-    given = starts(signals(Embedding()), np.array([1, 2]), np.array([[True], [False]]), 2)
+    given = starts(plain, np.array([1, 2]), np.array([[True], [False]]), 2)
     assert given.states.dtype == given.acting.dtype == float
-
-
-def test_without_inputs():
     none = signals(Embedding(1), inputs=())
-    assert starts(none, Y[:2], None, 7).acting.shape == (1, 7, 0)
-    assert starts(none, Y[:2], np.zeros((7, 0)), 7).acting.shape == (1, 7, 0)
-    with pytest.raises(KoopsieveError, match=r"a column per input \(none\).* got \(7, 1\)"):
-        starts(none, Y[:2], U[:7], 7)
+    for inputs in (None, np.zeros((7, 0))):
+        assert starts(none, Y[:2], inputs, 7).acting.shape == (1, 7, 0)
 
 
 @pytest.mark.parametrize(
@@ -105,3 +90,8 @@ def test_without_inputs():
 def test_what_is_refused(embedding, history, inputs, message):
     with pytest.raises(KoopsieveError, match=message):
         starts(signals(embedding), history, inputs, 3)
+
+
+def test_inputs_of_a_model_without_inputs_are_refused():
+    with pytest.raises(KoopsieveError, match=r"a column per input \(none\).* got \(7, 1\)"):
+        starts(signals(Embedding(1), inputs=()), Y[:2], U[:7], 7)

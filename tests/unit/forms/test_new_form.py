@@ -125,11 +125,9 @@ def result(registered):
 
 
 def test_sift_returns_a_model_of_the_form(result):
-    assert result.form == "decay"
     assert isinstance(result.model, Decay)
+    assert (result.form, result.path.form, result.n_terms) == ("decay", "decay", 3)
     assert result.retained_names == ("y", "1")
-    assert result.n_terms == 3
-    assert result.path.form == "decay"
     assert "decay form" in result.describe()
     assert np.isfinite(result.errors.mean).all()
 
@@ -144,47 +142,34 @@ def test_it_predicts_simulates_is_linearised_and_has_bands(result):
     np.testing.assert_allclose(around.A @ [0.3] + around.offset, [expected])
 
 
-def test_it_is_saved_and_read_again(result, tmp_path):
+def test_it_is_saved_and_read_again_where_it_is_known(result, tmp_path, monkeypatch):
     result.model.save(tmp_path / "model.npz")
     again = Model.load(tmp_path / "model.npz")
     assert isinstance(again, Decay)
     np.testing.assert_array_equal(again.coef, result.model.coef)
-
-
-def test_a_file_of_a_form_that_is_not_known_is_refused(result, tmp_path, monkeypatch):
-    result.model.save(tmp_path / "model.npz")
     monkeypatch.delitem(FORMS, "decay")
     with pytest.raises(KoopsieveError, match="Its form is 'decay'"):
         Model.load(tmp_path / "model.npz")
 
 
-def test_it_is_summarised_and_reported(result, tmp_path):
-    summary = summarise(result)
+def test_it_is_summarised_reported_and_exported(result, tmp_path):
+    summary, model = summarise(result), result.model
     assert summary["form"] == "decay"
     assert [term["name"] for term in summary["coefficients"]] == ["y", "1"]
     assert summary["eigenvalues"]["of"] == "step linearised at the mean state"
-    np.testing.assert_allclose(summary["eigenvalues"]["real"], result.model.coef[:1])
+    np.testing.assert_allclose(summary["eigenvalues"]["real"], model.coef[:1])
     write_report(result, tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text()
-    assert "The output decays towards its level." in page
-
-
-def test_it_is_exported(result, tmp_path):
-    model = result.model
+    assert "The output decays towards its level." in (tmp_path / "report.html").read_text()
     assert len(model.to_sympy().step) == 1
     assert "y[k+1] = " in model.equations()
     assert {path.name for path in model.to_c(tmp_path)} == {"model.h", "model.c", "model_test.c", "Makefile"}
     model.to_mat(tmp_path / "model.mat")
-    around = model.to_qp(3).programme([0.3], [0.0], [0.0])
-    assert np.isfinite(around.q).all()
+    assert np.isfinite(model.to_qp(3).programme([0.3], [0.0], [0.0]).q).all()
 
 
-def test_it_is_one_of_those_that_auto_searches(registered):
+def test_auto_searches_it_and_knows_what_it_does_not_take(registered):
     found = sift(duffing_trajectories(400), States() + Constant() + Monomials(2), horizons=[1, 5], path_length=4)
     assert list(found.paths) == ["linear", "bilinear", "reprojected", "decay"]
-
-
-def test_a_setting_that_it_does_not_have_is_known(registered):
     form = FORMS["decay"]
     assert not form.takes("refits")
     assert not form.takes_sieve(FORMS["linear"].sieve)

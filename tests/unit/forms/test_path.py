@@ -5,28 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from koopsieve import (
-    Constant,
-    GraphSieve,
-    HorizonLeastSquares,
-    HorizonSieve,
-    KoopsieveError,
-    LeastSquares,
-    LinearModel,
-    Monomials,
-    SquaredExponential,
-    States,
-    Trajectories,
-    compress,
-    horizon_nmse,
-    sift,
-)
-from koopsieve.evaluate import WindowErrors, stays_in_range, window_errors
-from koopsieve.forms.linear.refits import Refitted, Refitter, default_refits
+from koopsieve import GraphSieve, HorizonLeastSquares, HorizonSieve, KoopsieveError, LeastSquares, LinearModel, sift
+from koopsieve.data import Trajectories
+from koopsieve.dictionary import Constant, Monomials, SquaredExponential, States
+from koopsieve.evaluate import WindowErrors, horizon_nmse, stays_in_range
+from koopsieve.forms.linear.refits import Refitter, default_refits
 from koopsieve.forms.reprojected.model import ReprojectedModel
 from koopsieve.forms.task import Task, filled
+from koopsieve.regression import compress
 from koopsieve.sifting.choose import Evidence, choose
 from koopsieve.systems import random_drive, van_der_pol
+
+RECIPE = States() + SquaredExponential(centers=20, coefficients=[0.5], standardize=True)
 
 
 def oscillator(samples=500, seed=0, noise=0.01):
@@ -34,9 +24,6 @@ def oscillator(samples=500, seed=0, noise=0.01):
     drive = random_drive(samples, 10, 1.0, rng)
     x = van_der_pol(drive, 0.1)
     return Trajectories.from_arrays(x + noise * rng.normal(size=x.shape), drive, dt=0.1)
-
-
-RECIPE = States() + SquaredExponential(centers=20, coefficients=[0.5], standardize=True)
 
 
 @pytest.fixture(scope="module")
@@ -49,19 +36,17 @@ def path(result):
     return result.path
 
 
-def test_sizes_grow_from_the_outputs_to_everything(path):
+def test_sizes_grow_from_the_outputs_to_everything_and_each_is_a_whole_model(path, result):
     assert path.sizes[0] == 2
     assert path.sizes[-1] == 22
     assert np.all(np.diff(path.sizes) > 0)
     assert path.error.shape == path.standard_error.shape == (len(path.points), 3)
     assert path.elbo.shape == (len(path.points),)
-
-
-def test_each_point_is_a_whole_model_with_the_error_it_says(path, result):
-    assert result.evaluation.on == "validation"
+    inputs = random_drive(1000, 10, 1.0, 3)
     for point in path.points:
         assert point.model.names == point.names == tuple(result.dictionary.names[i] for i in point.retained)
         assert np.isfinite(point.errors.error).all()
+        assert np.isfinite(point.model.predict([1.0, 0.0], inputs, 1000)).all()
     assert len({point.errors.blocks.shape for point in path.points}) == 1
 
 
@@ -81,136 +66,101 @@ def test_the_choice_is_that_of_the_rule(path):
 
 def test_validation_is_a_quarter_that_no_window_shares(result):
     learn, judge = oscillator().split(0.75)
+    assert result.evaluation.on == "validation"
     np.testing.assert_array_equal(result.evaluation.data.states[0], judge.states[0])
     explicit = sift(learn, RECIPE, validation=judge, horizons=[1, 5, 10], path_length=6, form="linear")
     np.testing.assert_allclose(explicit.path.error, result.path.error)
-
-
-def test_no_model_of_the_path_overflows_in_a_thousand_steps(path):
-    inputs = random_drive(1000, 10, 1.0, 3)
-    for point in path.points:
-        assert np.isfinite(point.model.predict([1.0, 0.0], inputs, 1000)).all()
 
 
 def test_more_than_a_quarter_is_explained(path):
     small = next(i for i, point in enumerate(path.points) if point.size > 22 / 4) - 1
     more = replace(path, chosen=len(path.points) - 1)
     change = np.log(path.points[small].errors.blocks) - np.log(path.points[-1].errors.blocks)
-    change = change[:, np.isfinite(change).all(axis=0)]  # it stopped where it was clearly worse
-    worst = change.mean(axis=1).argmax()
+    change = change[:, np.isfinite(change).all(axis=0)].mean(axis=1)  # it stopped where it was clearly worse
+    worst = change.argmax()
     assert f"With {path.points[small].size} the error" in more.why_large
-    assert (
-        f"{np.exp(change.mean(axis=1)[worst]):.2f} times as large at horizon {path.horizons[worst]}" in more.why_large
-    )
+    assert f"{np.exp(change[worst]):.2f} times as large at horizon {path.horizons[worst]}" in more.why_large
     assert more.why_large in more.describe()
     assert replace(path, chosen=small).why_large == ""
     assert "no smaller set" in replace(path, points=path.points[-1:], chosen=0).why_large
 
 
 def test_the_model_has_learned_from_training_and_validation_together(result):
-    path, data = result.path, oscillator()
-    learn, judge = data.split(0.75)
+    path = result.path
+    learn, judge = oscillator().split(0.75)
     phi = result.dictionary.select(path.retained)
     looks = filled(path.horizons)
     both = compress(learn, phi, horizons=looks).merge(compress(judge, phi, horizons=looks))
-    expected = default_refits()[path.choice.refit].identify(both)
-    model = LinearModel.from_estimate(expected, phi)
+    model = LinearModel.from_estimate(default_refits()[path.choice.refit].identify(both), phi)
     assert model.spectral_radius <= 1
     np.testing.assert_allclose(result.model.A, model.A, atol=1e-4)
     assert np.abs(result.model.A - path.choice.model.A).max() > 1e-6
 
 
-def test_progress_is_shown_while_searching_and_refitting():
-    seen = {}
+@pytest.mark.parametrize("settings", [{"sieve": HorizonSieve(), "path_length": 3}, {"sieve": GraphSieve()}])
+def test_every_sieve_takes_the_refit_over_horizons_and_shows_its_progress(settings):
+    seen, refit = {}, {"over the horizons": HorizonLeastSquares()}
 
     def watch(items, description, total):
         items = list(items)
         seen[description] = (len(items), total)
         return items
 
-    sift(oscillator(200), RECIPE, sieve=HorizonSieve(), horizons=[1, 5], path_length=4, progress=watch, form="linear")
-    sift(oscillator(200), RECIPE, sieve=GraphSieve(), horizons=[1, 5], progress=watch, form="linear")
-    assert seen["Searching"][0] == seen["Searching"][1] > 4
-    assert {"Refitting", "Inferring"} <= set(seen)
-
-
-def test_window_errors_agree_with_the_nmse_and_blocks_with_hand_work():
-    data = oscillator(300)
-    phi = RECIPE.fit(data)
-    model = LinearModel.from_estimate(LeastSquares().identify(compress(data, phi)), phi)
-    found = window_errors(model, data, [1, 7])
-    expected = np.mean(list(horizon_nmse(model, data, [1, 7]).values()), axis=0)
-    np.testing.assert_allclose(found.error, expected, rtol=1e-9)
-    rolled = model.rollout(data, 7)[0][:, 6]
-    true = data.states[0][7:]
-    windows = np.mean((true - rolled) ** 2 / true.var(axis=0), axis=1)
-    means = [block.mean() for block in np.array_split(windows, len(windows) // 7)]
-    np.testing.assert_allclose(found.standard_error[1], np.std(means, ddof=1) / np.sqrt(len(means)), rtol=1e-9)
+    asked = {"refits": refit, "horizons": [1, 5], "form": "linear", "progress": watch, **settings}
+    found = sift(oscillator(200), RECIPE, **asked)
+    assert {point.refit for point in found.path.points} == set(refit)
+    if "path_length" in settings:
+        assert seen["Searching"][0] == seen["Searching"][1] >= 4
+        assert "Refitting" in seen
+    else:
+        assert "Inferring" in seen
 
 
 def test_a_diverging_model_scores_worst():
-    good = WindowErrors((1, 10), np.array([0.1, 0.2]), np.zeros(2), np.zeros((2, 1)))
-    bad = WindowErrors((1, 10), np.array([0.01, np.inf]), np.zeros(2), np.zeros((2, 1)))
+    good, bad = (
+        WindowErrors((1, 10), np.array(e), np.zeros(2), np.zeros((2, 1))) for e in ([0.1, 0.2], [0.01, np.inf])
+    )
     assert good.score(0.5) < bad.score(0.5) == np.inf
     np.testing.assert_allclose(good.score(1.0), (np.log(0.1) + 10 * np.log(0.2)) / 11)
 
 
-def unstable(radius):
-    """Return statistics and validation data on which least squares gives an unstable model."""
-    t = np.arange(40)
-    x = radius ** t[:, None] * np.array([[1.0]]) + 0.001 * np.random.default_rng(0).normal(size=(40, 1))
+@pytest.mark.parametrize(
+    ("growth", "settings", "radius", "status"),
+    [
+        (1.1, {}, (1.05, 1.2), "Not stabilised"),  # refused where it costs
+        (2.5, {}, (0.0, 1 + 1e-9), "Stabilised"),  # forced where a thousand steps would overflow
+        (2.5, {"stable": False}, (2.0, 3.0), ""),
+    ],
+)
+def test_stability_is_weighed_against_what_it_costs_and_said(growth, settings, radius, status):
+    x = growth ** np.arange(40)[:, None] + 0.001 * np.random.default_rng(0).normal(size=(40, 1))
     data = Trajectories.from_arrays(x)
     phi = States().fit(data)
-    return data, phi, compress(data, phi, horizons=[1, 3])
-
-
-def test_stability_is_refused_where_it_costs_and_said_so():
-    data, phi, statistics = unstable(1.1)
-    refitted = Refitter(data, (1, 3), {"one step": LeastSquares()})(statistics, phi)
-    assert refitted.model.spectral_radius > 1.05
-    assert "Not stabilised" in refitted.status
-
-
-def test_stability_is_forced_where_a_thousand_steps_would_overflow():
-    data, phi, statistics = unstable(2.5)
-    refitted = Refitter(data, (1, 3), {"one step": LeastSquares()})(statistics, phi)
-    assert refitted.model.spectral_radius <= 1 + 1e-9
-    assert refitted.status.startswith("Stabilised")
-    assert Refitter(data, (1, 3), {"one step": LeastSquares()}, stable=False)(statistics, phi).status == ""
+    refitter = Refitter(data, (1, 3), {"one step": LeastSquares()}, **settings)
+    refitted = refitter(compress(data, phi, horizons=[1, 3]), phi)
+    assert radius[0] < refitted.model.spectral_radius <= radius[1]
+    assert refitted.status.startswith(status)
+    assert bool(refitted.status) == bool(status)
 
 
 def test_the_refit_that_predicts_best_is_taken():
-    data = oscillator()
-    learn, judge = data.split(0.75)
-    phi = RECIPE.fit(learn)
+    learn, judge = oscillator().split(0.75)
     kept = [0, 1, 4, 9, 12]
-    statistics = compress(learn, phi, horizons=[1, 5, 20]).select(kept)
-    refitters = {name: Refitter(judge, (1, 5, 20), {name: refit}) for name, refit in default_refits().items()}
-    alone = {name: one(statistics, phi.select(kept)) for name, one in refitters.items()}
-    both: Refitted = Refitter(judge, (1, 5, 20), default_refits())(statistics, phi.select(kept))
-    assert both.errors.score(0.5) == min(one.errors.score(0.5) for one in alone.values())
-    far, near = alone["least squares over horizons"], alone["least squares"]
-    assert far.errors.error[-1] < near.errors.error[-1]
+    phi = RECIPE.fit(learn)
+    statistics, phi = compress(learn, phi, horizons=[1, 5, 20]).select(kept), phi.select(kept)
+    alone = {
+        name: Refitter(judge, (1, 5, 20), {name: refit})(statistics, phi).errors
+        for name, refit in default_refits().items()
+    }
+    both = Refitter(judge, (1, 5, 20), default_refits())(statistics, phi)
+    assert both.errors.score(0.5) == min(one.score(0.5) for one in alone.values())
+    assert alone["least squares over horizons"].error[-1] < alone["least squares"].error[-1]
 
 
 @pytest.mark.parametrize(("wrong", "said"), [({"path_length": 1}, "path_length"), ({"horizons": []}, "horizons")])
 def test_what_cannot_be_a_path_is_refused(wrong, said):
     with pytest.raises(KoopsieveError, match=said):
         sift(oscillator(100), States(), **wrong, form="linear")
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"sieve": HorizonSieve(), "path_length": 3},
-        {"sieve": GraphSieve()},
-    ],
-    ids=lambda settings: type(settings["sieve"]).__name__,
-)
-def test_every_sieve_takes_the_refit_over_horizons(settings):
-    refit = {"over the horizons": HorizonLeastSquares()}
-    found = sift(oscillator(200), RECIPE, refits=refit, horizons=[1, 5], form="linear", **settings)
-    assert {point.refit for point in found.path.points} == set(refit)
 
 
 def test_a_choice_that_leaves_the_range_says_so(path):

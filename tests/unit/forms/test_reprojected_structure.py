@@ -7,17 +7,9 @@ import numpy as np
 import pytest
 
 from koopsieve.data import Embedding, Trajectories, embed_delays
-from koopsieve.dictionary import (
-    Constant,
-    Fourier,
-    Function,
-    Inputs,
-    Monomials,
-    RandomFourier,
-    SquaredExponential,
-    States,
-    Terms,
-)
+from koopsieve.dictionary import Constant, Fourier, Function, Inputs, Monomials, RandomFourier, States, Terms
+from koopsieve.dictionary import SquaredExponential as Kernel
+from koopsieve.forms.reprojected import compiled
 from koopsieve.forms.reprojected.structure import (
     DictionaryRegressors,
     OutputBounds,
@@ -36,15 +28,12 @@ def bounds(n, low=-WIDE, high=WIDE):
     return OutputBounds(np.full(n, low), np.full(n, high), no, no)
 
 
-def regressors(columns, rng):
-    kernels = Kernels(rng.normal(size=(3, columns)), 0.3, np.ones(columns))
-    return Joined((Polynomial.up_to(2, columns), kernels))
-
-
 def problem(n=2, inputs=1, a=2, b=1, samples=60, seed=0, low=-WIDE, high=WIDE):
-    """Return a random stable-ish model, its coefficients, and a random record embedded."""
+    """Return a random stable-ish model, its coefficients, and a random record."""
     rng = np.random.default_rng(seed)
-    family = regressors(n * (1 + a) + inputs * (1 + b), rng)
+    columns = n * (1 + a) + inputs * (1 + b)
+    kernels = Kernels(rng.normal(size=(3, columns)), 0.3, np.ones(columns))
+    family = Joined((Polynomial.up_to(2, columns), kernels))
     coef = 0.1 * rng.normal(size=(family.size, n)) / np.sqrt(family.size)
     y, u = rng.normal(size=(samples, n)), rng.normal(size=(samples - 1, inputs))
     return ReprojectedStructure(family, n, Embedding(a, b), bounds(n, low, high)), coef, y, u
@@ -53,28 +42,37 @@ def problem(n=2, inputs=1, a=2, b=1, samples=60, seed=0, low=-WIDE, high=WIDE):
 @pytest.mark.parametrize(
     ("n", "inputs", "a", "b"), [(1, 1, 0, 0), (1, 1, 2, 2), (2, 1, 2, 1), (2, 0, 1, 0), (3, 2, 0, 2)]
 )
-def test_windows_are_simulated_as_sample_by_sample(n, inputs, a, b):
+def test_windows_are_simulated_as_sample_by_sample_and_sensitivities_are_the_derivatives(n, inputs, a, b):
     model, coef, y, u = problem(n, inputs, a, b)
-    x, drive = embedded(y, u, a, b)
-    lost = max(a, b)
-    windows = draw_windows([(x, drive)], n, 7, 5, np.random.default_rng(1))
-    found = model.simulate(coef, windows.starts, windows.inputs)
+    x, acting = embedded(y, u, a, b)
+    rng = np.random.default_rng(1)
+    windows = draw_windows([(x, acting)], n, 7, 5, rng)
+    free = rng.random(coef.shape) < 0.5
+    coef = coef * free
 
     def step(state, present):
         return (model.regressors.evaluate(np.concatenate([state, present])[None]) @ coef)[0]
 
+    found = model.simulate(coef, windows.starts, windows.inputs)
     for window in range(windows.count):
-        start = int(np.flatnonzero((x == windows.starts[window]).all(axis=1))[0]) + lost
+        start = int(np.flatnonzero((x == windows.starts[window]).all(axis=1))[0]) + max(a, b)
         np.testing.assert_allclose(found[window], simulate(step, y, u, start, 7, a, b), rtol=1e-12)
         np.testing.assert_array_equal(windows.outputs[window], y[start + 1 : start + 8])
+    outputs, slopes = model.sensitivities(coef, free, windows.starts, windows.inputs)
+    np.testing.assert_allclose(outputs, found, rtol=1e-13)
+    for number, place in enumerate(np.argwhere(free)):
+        moved = np.zeros_like(coef)
+        moved[tuple(place)] = 1e-6
+        above, below = (model.simulate(coef + sign * moved, windows.starts, windows.inputs) for sign in (1, -1))
+        np.testing.assert_allclose(slopes[..., number], (above - below) / 2e-6, atol=1e-7)
 
 
 SIGNALS = {"state_names": ["y", "w"], "input_names": ["u"]}
 BLOCKS = {
     "monomials": Monomials(3, of="states and inputs"),
-    "kernels": SquaredExponential(7, standardize=True, of="states and inputs"),
+    "kernels": Kernel(7, standardize=True, of="states and inputs"),
     "waves": RandomFourier(6, coefficient=0.4) + Fourier([0.3], of="states and inputs"),
-    "products": Inputs() * SquaredExponential(4) + Inputs() * RandomFourier(3),
+    "products": Inputs() * Kernel(4) + Inputs() * RandomFourier(3),
     "texts": Terms("abs(y)*w", "sqrt(y)*u[k]", "exp(-y^2)*sin(u)", "max(y, 0.2) + min(u, w)/2", "tanh(y)^3 + sign(w)"),
     "all functions": Terms("log(2 + y^2)", "cos(y) + tan(w/9)", "sinh(y)*cosh(w)/9", "atan(y - w)", "(1 + y^2)^-0.5"),
 }
@@ -87,50 +85,44 @@ def test_compiled_loops_do_what_numpy_does(block, high):
     data = Trajectories.from_arrays(rng.normal(size=(150, 2)), rng.normal(size=(149, 1)), **SIGNALS)
     data = embed_delays(data, 2, 1)
     phi = (States() + Constant() + Inputs() + BLOCKS[block]).fit(data, seed=0)
-    compiled = ReprojectedStructure(DictionaryRegressors.of(phi), 2, data.signals.embedding, bounds(2, -high, high))
     some = np.flatnonzero(rng.random(len(phi.regressors)) < 0.7)
-    compiled = compiled.select(some)
-    plain = replace(compiled, regressors=replace(compiled.regressors, program=None))
-    assert compiled.regressors.program is not None
+    whole = ReprojectedStructure(DictionaryRegressors.of(phi), 2, data.signals.embedding, bounds(2, -high, high))
+    fast = whole.select(some)
+    assert fast.regressors.program is not None
+    plain = replace(fast, regressors=replace(fast.regressors, program=None))
     free = rng.random((len(some), 2)) < 0.6
     coef = np.where(free, rng.normal(size=free.shape), 0.0) / len(some)
     windows = draw_windows(zip(data.states, data.inputs, strict=True), 2, 9, 50, rng)  # more than one block of windows
-    expected = plain.sensitivities(coef, free, windows.starts, windows.inputs)
-    found = compiled.sensitivities(coef, free, windows.starts, windows.inputs)
+    runs = windows.starts, windows.inputs
+    points = np.hstack([windows.starts, windows.inputs[:, 0]])
+    found, expected = ((*one.sensitivities(coef, free, *runs), *one.linearised(coef, points)) for one in (fast, plain))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * np.abs(other).max())
-    np.testing.assert_array_equal(compiled.simulate(coef, windows.starts, windows.inputs), found[0])
-    one = compiled.simulate(coef, windows.starts[40:41], windows.inputs[40:41])
-    np.testing.assert_array_equal(one[0], found[0][40])  # wherever a window stands
-    points = np.hstack([windows.starts, windows.inputs[:, 0]])
-    for one, other in zip(compiled.linearised(coef, points), plain.linearised(coef, points), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * np.abs(other).max())
+    np.testing.assert_array_equal(fast.simulate(coef, *runs), found[0])
+    alone = fast.simulate(coef, windows.starts[40:41], windows.inputs[40:41])
+    np.testing.assert_array_equal(alone[0], found[0][40])  # wherever a window stands
 
 
 def test_loops_are_compiled_where_machine_code_cannot_be_kept(monkeypatch):
     from numba.core.caching import CompileResultCacheImpl
 
-    from koopsieve.forms.reprojected.compiled import compiled
-
     monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
-    assert compiled(lambda x: x + 1)(2) == 3
+    assert compiled.compiled(lambda x: x + 1)(2) == 3
 
 
 @pytest.mark.parametrize("written", [b"", b"cgone.module\nType\n.", b"nonsense"])
 def test_machine_code_of_another_version_is_made_anew_where_it_cannot_be_read(tmp_path, monkeypatch, written):
     import numba
 
-    from koopsieve.forms.reprojected.compiled import compiled
-
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
 
     def doubled(x):
         return 2 * x
 
-    compiled(doubled)(1.0)
+    compiled.compiled(doubled)(1.0)
     (index,) = tmp_path.rglob("*.nbi")
     index.write_bytes(pickle.dumps(numba.__version__) + written)
-    assert compiled(doubled)(3.0) == 6.0
+    assert compiled.compiled(doubled)(3.0) == 6.0
 
 
 def test_a_user_s_function_has_no_program_and_is_simulated_by_numpy():
@@ -142,23 +134,6 @@ def test_a_user_s_function_has_no_program_and_is_simulated_by_numpy():
     found = model.simulate(np.array([[0.2], [0.3], [0.1]]), data.states[0][:1], data.inputs[0][None, :1])
     z, u = data.states[0][0, 0], data.inputs[0][0, 0]
     np.testing.assert_allclose(found[0, 0, 0], 0.2 * z + 0.3 * np.tanh(z) + 0.1 * u, rtol=1e-14)
-
-
-@pytest.mark.parametrize(("n", "inputs", "a", "b"), [(1, 1, 2, 2), (2, 1, 2, 1), (2, 0, 1, 0)])
-def test_sensitivities_are_the_derivatives(n, inputs, a, b):
-    model, coef, y, u = problem(n, inputs, a, b)
-    rng = np.random.default_rng(2)
-    free = rng.random(coef.shape) < 0.5
-    coef = coef * free
-    windows = draw_windows([embedded(y, u, a, b)], n, 9, 4, rng)
-    outputs, slopes = model.sensitivities(coef, free, windows.starts, windows.inputs)
-    np.testing.assert_allclose(outputs, model.simulate(coef, windows.starts, windows.inputs), rtol=1e-13)
-    for number, (i, c) in enumerate(np.argwhere(free)):
-        step = np.zeros_like(coef)
-        step[i, c] = 1e-6
-        above = model.simulate(coef + step, windows.starts, windows.inputs)
-        below = model.simulate(coef - step, windows.starts, windows.inputs)
-        np.testing.assert_allclose(slopes[..., number], (above - below) / 2e-6, atol=1e-7)
 
 
 def test_a_held_output_has_no_sensitivity_and_passes_none_on():
@@ -194,20 +169,14 @@ def test_the_factor_and_products_are_those_of_the_jacobian_whatever_the_chunks(m
     assert fit.loss(theta) == pytest.approx(np.mean(((windows.outputs - outputs) / scale) ** 2))
 
 
-def test_a_limit_of_the_record_is_a_bound_and_its_range_is_not():
+def test_a_limit_of_the_record_is_a_bound_and_neither_its_range_nor_coarse_quantisation_is():
     rng = np.random.default_rng(0)
-    wave = np.sin(np.linspace(0, 40, 2000)) + 0.01 * rng.normal(size=2000)
-    found = bounds_around(np.column_stack([np.minimum(wave, 0.7), wave]))
+    pure = np.sin(np.linspace(0, 40, 2000))
+    wave = pure + 0.01 * rng.normal(size=2000)
+    found = bounds_around(np.column_stack([np.minimum(wave, 0.7), wave, np.round(20 * pure) / 20]))
     assert found.high[0] == 0.7
-    assert list(found.high_is_limit) == [True, False]
+    assert list(found.high_is_limit) == [True, False, False]
     assert not found.low_is_limit.any()
     spread = wave.max() - wave.min()
     assert found.high[1] == pytest.approx(wave.max() + spread)
     assert found.low[1] == pytest.approx(wave.min() - spread)
-
-
-def test_coarse_quantisation_is_no_limit():
-    wave = np.round(20 * np.sin(np.linspace(0, 40, 2000))) / 20
-    found = bounds_around(wave[:, None])
-    assert not found.low_is_limit.any()
-    assert not found.high_is_limit.any()

@@ -45,6 +45,7 @@ def test_every_search_is_in_the_table(found):
     assert {one.embedding.inputs_at for one in preliminary} == {"k", "k+1"}
     assert {one.embedding.state_delays for one in preliminary} >= {0, 1, 2, 8}
     assert len({one.errors.blocks.shape for one in full}) == 1
+    assert all(0 < one.seconds < sum(found.seconds.values()) for one in found.searches)
     assert found.left_out == ()
 
 
@@ -59,40 +60,40 @@ def test_the_timing_of_the_input_is_found(ahead, timing):
 def test_all_searches_start_at_the_same_samples():
     divided = divide(oscillator(), SiftSettings(horizons=(1, 10)))
     deepest = Embedding(5, 5, "k+1")
-    newest = [
+    first, *others = (
         divided.embedded(embedding, deepest).windows.states[0][:, 0]
         for embedding in (Embedding(), Embedding(2, 5), Embedding(0, 3, "k+1"), deepest)
-    ]
-    for outputs in newest[1:]:
-        np.testing.assert_array_equal(outputs, newest[0])
+    )
+    for outputs in others:
+        np.testing.assert_array_equal(outputs, first)
 
 
-def test_the_time_is_kept(found):
+def test_the_time_is_kept():
     short = sift(oscillator(), States() + Constant() + Monomials(2), horizons=[1, 10], budget=1e-9)
     assert set(short.paths) == {"linear"}
     assert len(short.left_out) == 3
     assert "Not searched, because the time limit was reached: linear form of States()" in " ".join(short.remarks)
 
 
-def test_at_most_so_many_terms():
-    recipe = States() + Constant() + Monomials(3)
-    for form in ("linear", "bilinear", "reprojected"):
-        kept = sift(oscillator(), recipe, form=form, delays=Embedding(1), horizons=[1, 5], path_length=8, max_terms=3)
-        assert len(kept.retained) <= 3
-    with pytest.raises(KoopsieveError, match="max_terms must be at least 1"):
-        sift(oscillator(), recipe, max_terms=0)
+@pytest.mark.parametrize("form", ["linear", "bilinear", "reprojected"])
+def test_at_most_so_many_terms(form):
+    asked = {"form": form, "delays": Embedding(1), "horizons": [1, 5], "path_length": 8, "max_terms": 3}
+    assert len(sift(oscillator(), States() + Constant() + Monomials(3), **asked).retained) <= 3
+
+
+def planned(data=None, **settings):
+    asked = SiftSettings(**settings)
+    return plan_searches(divide(oscillator() if data is None else data, asked), asked)
 
 
 def test_only_what_is_left_open_is_looked_for():
     asked = {"delays": Embedding(1, 1), "horizons": (1, 5)}
-    given = SiftSettings(dictionary=States() + Constant(), **asked)
-    plan = plan_searches(divide(oscillator(), given), given)
+    plan = planned(dictionary=States() + Constant(), **asked)
     assert plan.preliminary == ()
     plain, job = plan.jobs
     assert plain.embedding == job.embedding == Embedding(1, 1)
     assert [form.name for form in job.forms] == ["linear", "bilinear", "reprojected"]
-    left_open = SiftSettings(form="linear", **asked)
-    plan = plan_searches(divide(oscillator(), left_open), left_open)
+    plan = planned(form="linear", **asked)
     assert {one.embedding for one in plan.jobs} == {Embedding(1, 1)}
     assert len(plan.jobs) == len(families(None))
 
@@ -121,17 +122,13 @@ def test_a_stream_gives_the_same_model():
         ({"delays": "many"}, 'delays may be "auto"'),
         ({"dictionary": "kernels"}, 'dictionary may be "auto"'),
         ({"form": "cubic"}, "form must be one of linear, bilinear, reprojected, hidden or auto"),
+        ({"max_terms": 0}, "max_terms must be at least 1"),
+        ({"dictionary": (States() + Constant()).fit(oscillator()), "delays": "auto"}, "whose delays are decided"),
     ],
 )
-def test_words_that_mean_nothing_are_refused(settings, message):
+def test_what_means_nothing_is_refused(settings, message):
     with pytest.raises(KoopsieveError, match=message):
         sift(oscillator(), **settings)
-
-
-def test_a_fitted_dictionary_has_its_delays():
-    phi = (States() + Constant()).fit(oscillator())
-    with pytest.raises(KoopsieveError, match="whose delays are decided"):
-        sift(oscillator(), phi, delays="auto")
 
 
 def test_products_reach_back_as_far_as_there_is_room():
@@ -147,8 +144,7 @@ def test_products_reach_back_as_far_as_there_is_room():
 
 def test_a_dictionary_that_grows_too_large_with_delays_is_tried_with_fewer():
     large = States() + Constant() + Monomials(4, of="states and inputs")
-    settings = SiftSettings(dictionary=large, delays="auto", horizons=(1, 5))
-    plan = plan_searches(divide(oscillator(), settings), settings)
+    plan = planned(dictionary=large, delays="auto", horizons=(1, 5))
     assert max(one.embedding.state_delays for one in plan.preliminary if one.form == "reprojected") == 2
     assert all(one.embedding.state_delays <= 2 for one in plan.jobs if one.dictionary is large)
 
@@ -165,11 +161,9 @@ def test_kinks_are_found_where_a_valve_has_a_dead_zone_and_a_stop():
     y = np.zeros(len(u))
     for k in range(2, len(u)):
         y[k] = 1.7 * y[k - 1] - 0.73 * y[k - 2] + 0.03 * opened[k - 1]
-    train, test = (
-        Trajectories.from_arrays(part + 0.002 * rng.normal(size=part.shape), of)
-        for part, of in ((y[:600, None], u[:600, None]), (y[600:, None], u[600:, None]))
-    )
-    result = sift(train, test=test)
+    y += 0.002 * rng.normal(size=y.shape)
+    train, test = (Trajectories.from_arrays(y[part], u[part]) for part in (slice(600), slice(600, None)))
+    result = sift(train, test=test, form="reprojected")
     assert any(name.startswith("max(u1") for name in result.retained_names)
     assert result.errors.mean[-1] < 0.3 * result.baselines["linear"].errors.mean[-1]
 
@@ -253,5 +247,5 @@ def test_a_record_under_feedback_is_told_from_one_in_open_loop():
 
 def test_under_feedback_no_input_counts_that_was_sampled_with_the_output():
     """A controller answers at once, so such an input tells the output, and a model of it is of no use to control."""
-    divided = divide(controlled(), SiftSettings(horizons=(1, 10)))
-    assert {one.embedding.inputs_at for one in plan_searches(divided, SiftSettings()).preliminary} == {"k"}
+    plan = planned(controlled(), horizons=(1, 10))
+    assert {one.embedding.inputs_at for one in plan.preliminary} == {"k"}

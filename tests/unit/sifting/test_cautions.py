@@ -1,5 +1,7 @@
 """Test data outside what was learned from, or predicted far worse than validation data, are mentioned first."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,13 +37,8 @@ def test_data_outside_the_learned_range_are_mentioned_first():
 
 
 def test_a_much_larger_error_alone_is_mentioned():
-    other = record(1.0, 1)
-    noisy = Trajectories.from_arrays(
-        np.clip(other.states[0] + 0.05 * np.random.default_rng(2).normal(size=(601, 1)), 0.0, 1.5),
-        other.inputs[0],
-        state_names="level",
-        input_names="inflow",
-    )
+    other, noise = record(1.0, 1), 0.05 * np.random.default_rng(2).normal(size=(601, 1))
+    noisy = replace(other, states=(np.clip(other.states[0] + noise, 0.0, 1.5),))
     (only,) = sifted(noisy).cautions
     assert only.startswith("At 10 steps the NMSE is ")
 

@@ -75,10 +75,11 @@ def test_horizons_have_weights():
     assert horizon_weights([1, 10]) == (0.25, 1.0)
 
 
-def test_it_is_not_decided_by_blocks_in_which_little_happens():
-    quiet, busy = np.full(40, 0.01), np.full(10, 1.0)
-    small = np.concatenate([quiet / 5, 3 * busy])
-    large = np.concatenate([quiet, busy])
+@pytest.mark.parametrize(("quiet", "busy", "better", "worse"), [(40, 10, 5, 3), (49, 1, 50, 50)])
+def test_it_is_not_decided_by_blocks_in_which_little_happens(quiet, busy, better, worse):
+    level = 0.01 if busy > 1 else 1e-6
+    small = np.repeat([level / better, worse], [quiet, busy])
+    large = np.repeat([level, 1.0], [quiet, busy])
     assert np.log(small).mean() < np.log(large).mean()
     assert chosen(np.stack([small, large])[:, None, :]) == 1
 
@@ -132,32 +133,19 @@ def test_complexity_decides_and_not_the_order():
     assert chosen(np.stack([base * 1.01, base]), complexity=[5, 5]) == 1  # of equally complex ones the better
 
 
-def test_a_model_that_is_far_worse_is_not_taken_where_little_happens_in_most_blocks():
-    quiet, busy = np.full(49, 1e-6), np.full(1, 1.0)
-    bad = np.concatenate([quiet / 50, 50 * busy])
-    assert chosen(np.stack([bad, np.concatenate([quiet, busy])])[:, None, :]) == 1
-
-
-def errors_of(*levels):
-    return np.array([np.full((2, 8), level) for level in levels])
-
-
-def test_a_model_that_stays_in_range_is_taken_though_its_error_is_a_little_larger():
-    blocks = errors_of(1.0, 0.13, 0.1)
-    assert chosen(blocks) == 2
-    assert chosen(blocks, in_range=[True, True, False]) == 1
-
-
-def test_staying_in_range_does_not_make_up_for_a_large_error():
-    blocks = errors_of(1.0, 0.3, 0.1)
-    assert chosen(blocks, in_range=[True, True, False]) == 2
-    assert chosen(blocks, in_range=[False, False, False]) == 2
-
-
-def test_a_model_that_cannot_be_simulated_is_taken_only_if_none_can():
-    blocks = errors_of(1.0, 0.3, 0.1)
-    assert chosen(blocks, bounded=[True, True, False]) == 1
-    assert chosen(blocks, bounded=[False, False, False]) == 2
+@pytest.mark.parametrize(
+    ("levels", "marks", "taken"),
+    [
+        ((1.0, 0.13, 0.1), {}, 2),
+        ((1.0, 0.13, 0.1), {"in_range": [True, True, False]}, 1),  # though its error is a little larger
+        ((1.0, 0.3, 0.1), {"in_range": [True, True, False]}, 2),  # but not if it is much larger
+        ((1.0, 0.3, 0.1), {"in_range": [False] * 3}, 2),
+        ((1.0, 0.3, 0.1), {"bounded": [True, True, False]}, 1),
+        ((1.0, 0.3, 0.1), {"bounded": [False] * 3}, 2),  # only if none can be simulated
+    ],
+)
+def test_a_model_that_stays_in_range_and_can_be_simulated_is_preferred(levels, marks, taken):
+    assert chosen(np.array([np.full((2, 8), level) for level in levels]), **marks) == taken
 
 
 def test_rounding_decides_nothing():

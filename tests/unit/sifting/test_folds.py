@@ -59,43 +59,31 @@ def test_many_data_have_no_folds():
     assert divide(stamped(), SiftSettings(horizons=(1, 5), validation=0.0, dictionary=States())).cuts == ()
 
 
-def task_of(data, horizons=(1, 10)):
-    learn, held = data.split(0.75)
-    return Task(learn, held, held, (States() + Constant()).fit(learn), horizons)
-
-
 def test_output_error_is_not_biased_by_noise_in_the_outputs():
-    noisy = linear_plant(800, noise=0.2)
-    clean = linear_plant(800, seed=1)
-    found = PlainLinearForm().candidates(task_of(embed_delays(noisy, 1, 1)))
+    noisy, clean = embed_delays(linear_plant(800, noise=0.2), 1, 1), linear_plant(800, seed=1)
+    learn, held = noisy.split(0.75)
+    task = Task(learn, held, held, (States() + Constant()).fit(learn), (1, 10))
+    found = PlainLinearForm().candidates(task)
     models = {point.refit: point.model for point in found.points}
     assert list(models) == [ONE_STEP, OUTPUT_ERROR]
-    one_step, simulated = (simulation_errors(models[fit], clean).mean() for fit in (ONE_STEP, OUTPUT_ERROR))
-    assert simulated < 0.1 * one_step
-    again = found.refitted([0, 1], embed_delays(noisy, 1, 1))
-    assert simulation_errors(again[1], clean).mean() < 0.1 * one_step
+    again = found.refitted([0, 1], noisy)
+    one_step, *simulated = (simulation_errors(one, clean).mean() for one in (*models.values(), again[1]))
+    assert max(simulated) < 0.1 * one_step
     names = models[OUTPUT_ERROR].dictionary.names
     assert models[OUTPUT_ERROR].A[0, names.index("x1")] == pytest.approx(1.5, abs=0.1)
 
 
-@pytest.fixture(scope="module")
-def linear_result():
-    return sift(linear_plant(noise=0.02), test=linear_plant(noise=0.02, seed=3), horizons=[1, 10])
-
-
-def test_of_a_linear_plant_the_plain_linear_model_is_returned(linear_result):
-    assert linear_result.form == "linear"
-    assert set(linear_result.retained_names) <= set(linear_result.dictionary.state_names) | {"1"}
-    first, last = linear_result.beside_linear
+def test_of_a_linear_plant_the_plain_linear_model_is_returned_and_said_to_be_no_better_on_test_data():
+    result = sift(linear_plant(noise=0.02), test=linear_plant(noise=0.02, seed=3), horizons=[1, 10])
+    assert result.form == "linear"
+    assert set(result.retained_names) <= set(result.dictionary.state_names) | {"1"}
+    first, last = result.beside_linear
     assert first.same
     assert last.same
-    assert not linear_result.beats_linear
-    assert "nothing beat it" in linear_result.describe()
-
-
-def test_the_comparison_with_the_linear_model_is_on_test_data(linear_result):
-    assert linear_result.beside_linear[-1].on == "test"
-    np.testing.assert_allclose(linear_result.gain_over_linear, 1.0)
+    assert last.on == "test"
+    assert not result.beats_linear
+    assert "nothing beat it" in result.describe()
+    np.testing.assert_allclose(result.gain_over_linear, 1.0)
 
 
 def searched(data, **settings):
@@ -104,29 +92,36 @@ def searched(data, **settings):
     return search_all(plan_searches(parts, asked), parts, asked).best
 
 
-def test_a_model_that_is_worse_after_it_learned_from_all_data_is_not_returned(monkeypatch):
-    best = searched(linear_plant(noise=0.02), dictionary=States() + Constant() + Monomials(2))
-    fine = learned_again(best)
-    assert fine.model is not best.path.choice.model
-    relearn = type(best.found).relearn
+@pytest.fixture
+def products():
+    """The best of a search for products, of a linear plant."""
+    return searched(linear_plant(noise=0.02), dictionary=States() + Constant() + Monomials(2))
+
+
+def test_a_model_that_is_worse_after_it_learned_from_all_data_is_not_returned(products, monkeypatch):
+    assert learned_again(products).model is not products.path.choice.model
+    relearn = type(products.found).relearn
 
     def spoiled(self, chosen):
         outcome = relearn(self, chosen)
         return replace(outcome, model=replace(outcome.model, A=0.5 * outcome.model.A))
 
-    monkeypatch.setattr(type(best.found), "relearn", spoiled)
-    kept = learned_again(best)
-    assert kept.model is best.path.choice.model
+    monkeypatch.setattr(type(products.found), "relearn", spoiled)
+    kept = learned_again(products)
+    assert kept.model is products.path.choice.model
     assert "the one that was judged" in kept.status
+
+
+def plain_candidates(data):
+    parts = divide(data, SiftSettings(horizons=(1, 10))).embedded(Embedding(1, 1))
+    phi = (States() + Constant()).fit(parts.learn)
+    task = Task(parts.learn, parts.validation, parts.windows, phi, parts.horizons)
+    return PlainLinearForm().candidates(task), parts
 
 
 @pytest.mark.parametrize("least", [np.inf, -np.inf])
 def test_points_that_another_search_beats_by_far_are_not_cross_validated(least):
-    data = embed_delays(linear_plant(noise=0.02), 1, 1)
-    asked = SiftSettings(horizons=(1, 10))
-    parts = divide(data, asked).embedded(data.embedding)
-    phi = (States() + Constant()).fit(parts.learn)
-    found = PlainLinearForm().candidates(Task(parts.learn, parts.validation, parts.windows, phi, parts.horizons))
+    found, parts = plain_candidates(linear_plant(noise=0.02))
     points = judged_again(found, parts, least).points
     finite = [np.isfinite(point.errors.blocks).all() for point in points]
     assert sum(finite) == (len(points) if least > 0 else 1)
@@ -134,26 +129,25 @@ def test_points_that_another_search_beats_by_far_are_not_cross_validated(least):
     assert len({point.errors.blocks.shape for point in points}) == 1
 
 
-def test_points_that_are_clearly_worse_stop_before_the_last_fold(monkeypatch):
-    best = searched(linear_plant(noise=0.02), dictionary=States() + Constant() + Monomials(2))
-    assert len(best.parts.folds) > 1
-    fitted, refitted = [], type(best.found).refitted
+def test_points_that_are_clearly_worse_stop_before_the_last_fold(products, monkeypatch):
+    found, parts = products.found, products.parts
+    assert len(parts.folds) > 1
+    fitted, refitted = [], type(found).refitted
 
     def counted(self, chosen, data):
         fitted.append(list(chosen))
         return refitted(self, chosen, data)
 
-    monkeypatch.setattr(type(best.found), "refitted", counted)
-    fresh = replace(best.found, points=tuple(best.found.form.candidates(best.found.task).points))
-    points = judged_again(fresh, best.parts).points
-    alone = fitted.copy()
-    assert all(set(later) <= set(former) for former, later in pairwise(alone))
+    monkeypatch.setattr(type(found), "refitted", counted)
+    fresh = replace(found, points=tuple(found.form.candidates(found.task).points))
+    points = judged_again(fresh, parts).points
+    assert all(set(later) <= set(former) for former, later in pairwise(fitted))
     kept = points[chosen_point(points)]
     assert np.isfinite(kept.errors.blocks).all()
     rival = replace(kept, errors=replace(kept.errors, blocks=1e-4 * kept.errors.blocks), runs=1e-4 * kept.runs)
     fitted.clear()
-    points = judged_again(fresh, best.parts, rival=rival).points
-    assert [len(one) for one in fitted] == [1] * len(best.parts.folds)  # the best of the path is always judged
+    points = judged_again(fresh, parts, rival=rival).points
+    assert [len(one) for one in fitted] == [1] * len(parts.folds)  # the best of the path is always judged
     assert len({point.errors.blocks.shape for point in points}) == 1
 
 
@@ -180,26 +174,22 @@ def unstable_plant():
     return Trajectories.from_arrays(y, u, dt=0.1)
 
 
-def test_an_unstable_plant_logged_under_feedback_is_not_called_stable():
-    found = sift(unstable_plant(), delays=Embedding(), horizons=[1, 10, 50])
+@pytest.mark.parametrize("asked", [{}, {"dictionary": States() + Constant() + Monomials(2), "form": "bilinear"}])
+def test_an_unstable_plant_logged_under_feedback_is_not_called_stable(asked):
+    """With a dictionary of the user's own the plain linear model is no candidate."""
+    found = sift(unstable_plant(), delays=Embedding(), horizons=[1, 10, 50], **asked)
     slope = found.model.linearise([[0.0]], [[0.0]]).A
     assert slope.ravel()[0] == pytest.approx(1.2, abs=0.05)
     assert found.unstable == ("logged under feedback" in found.describe())
 
 
-def test_with_a_dictionary_of_the_users_own_it_is_not_called_stable_either():
-    """The plain linear model is no candidate then."""
-    recipe = States() + Constant() + Monomials(2)
-    found = sift(unstable_plant(), recipe, form="bilinear", delays=Embedding(), horizons=[1, 10, 50])
-    slope = found.model.linearise([[0.0]], [[0.0]]).A
-    assert slope.ravel()[0] == pytest.approx(1.2, abs=0.05)
-
-
-def test_few_samples_and_errors_above_the_mean_are_said():
-    rng = np.random.default_rng(0)
-    noise = Trajectories.from_arrays(rng.normal(size=(60, 1)), rng.normal(size=(60, 1)), dt=0.1)
-    found = sift(noise, States() + Constant(), form="linear", horizons=[1, 10], validation=0.3)
-    assert "samples are few" in found.describe()
+@pytest.mark.parametrize(
+    ("samples", "horizons", "said"),
+    [(60, [1, 10], "samples are few"), (30, [1], "30 samples are few for predictions 1 step ahead")],
+)
+def test_few_samples_are_said_to_be_few(samples, horizons, said):
+    found = sift(linear_plant(samples), States() + Constant(), form="linear", horizons=horizons, validation=0.3)
+    assert said in found.describe()
 
 
 def integrator(data, slope):
@@ -239,20 +229,14 @@ def test_a_model_that_grows_slowly_is_found_out_along_the_whole_record():
 
 
 def test_a_point_that_runs_away_is_not_chosen(monkeypatch):
-    parts = divide(linear_plant(), SiftSettings(horizons=(1, 10))).embedded(Embedding(1, 1))
-    task = Task(parts.learn, parts.validation, parts.windows, (States() + Constant()).fit(parts.learn), parts.horizons)
-    found = judged_again(PlainLinearForm().candidates(task), parts)
+    found, parts = plain_candidates(linear_plant())
+    found = judged_again(found, parts)
     _, usual = _chosen(found, parts, None)
     away = found.points[usual].model
     monkeypatch.setattr(Parts, "runs_away", lambda self, model: model is away)
     marked, other = _chosen(found, parts, None)
     assert other != usual
     assert [point.bounded for point in marked.points].count(False) == 1
-
-
-def test_a_handful_of_samples_is_said_to_be_few():
-    found = sift(linear_plant(30), States() + Constant(), form="linear", horizons=[1])
-    assert "30 samples are few for predictions 1 step ahead" in found.describe()
 
 
 def test_one_block_gives_no_interval():

@@ -1,34 +1,21 @@
 """The one pipeline: what it keeps, that nothing is chosen on what it is reported on, that every way in is the same."""
 
 import json
-import math
 
 import numpy as np
 import pytest
 
-from koopsieve import (
-    Constant,
-    Embedding,
-    GraphSieve,
-    KoopmanSieve,
-    KoopsieveError,
-    LeastSquares,
-    LinearModel,
-    Monomials,
-    SparseBayes,
-    SquaredExponential,
-    States,
-    Stream,
-    Trajectories,
-    compress,
-    horizon_nmse,
-    sift,
-)
-from koopsieve._written import write_json
-from koopsieve.evaluate import Diagnostics
+from koopsieve import KoopmanSieve, KoopsieveError, LeastSquares, LinearModel, SparseBayes, Stream, Trajectories, sift
+from koopsieve.cli.settings import Settings
+from koopsieve.cli.sift import run
+from koopsieve.data import Embedding
+from koopsieve.dictionary import Constant, Monomials, SquaredExponential, States
+from koopsieve.evaluate import Diagnostics, horizon_nmse
 from koopsieve.execution import Serial, Threads
 from koopsieve.io.run import write_run
-from koopsieve.regression import DesignDiagnostics
+from koopsieve.regression import DesignDiagnostics, compress
+from koopsieve.sieve import GraphSieve
+from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
 
 
 def manifold(seed, steps=60, noise=1e-3):
@@ -74,21 +61,16 @@ def test_nothing_of_the_result_depends_on_the_test_data_but_the_errors(result):
     assert other.errors.nmse["b"][1] != result.errors.nmse["b"][1]
 
 
-def test_the_errors_are_those_of_the_model_that_is_given(result):
-    direct = horizon_nmse(result.model, manifold(1), result.horizons)
-    np.testing.assert_allclose(result.errors.nmse["b"], direct["b"])
-    for baseline in result.baselines.values():
-        np.testing.assert_allclose(baseline.errors.nmse["b"], horizon_nmse(baseline.model, manifold(1), [1, 5])["b"])
-
-
-def test_baselines_are_what_they_are_called(result):
+def test_baselines_are_what_they_are_called_and_errors_are_those_of_the_models_that_are_given(result):
     assert set(result.baselines) == {"persistence", "linear", "everything"}
-    steady = result.baselines["persistence"].model
+    steady, linear, everything = (result.baselines[name].model for name in ("persistence", "linear", "everything"))
     np.testing.assert_array_equal(steady.predict([2.0, 3.0], np.ones((4, 1)), 4), [[2.0, 3.0]] * 4)
-    assert result.baselines["linear"].model.names == ("a", "b", "1")
-    assert result.baselines["everything"].model.names == result.dictionary.names
+    assert linear.names == ("a", "b", "1")
+    assert everything.names == result.dictionary.names
     whole = LinearModel.from_estimate(LeastSquares().identify(result.statistics), result.dictionary)
-    np.testing.assert_allclose(result.baselines["everything"].model.A, whole.A)
+    np.testing.assert_allclose(everything.A, whole.A)
+    for one in (result, *result.baselines.values()):
+        np.testing.assert_allclose(one.errors.nmse["b"], horizon_nmse(one.model, manifold(1), [1, 5])["b"])
 
 
 def test_a_model_no_better_than_the_linear_one_says_so(result):
@@ -114,40 +96,30 @@ def test_the_explanation_is_of_the_kept_set_unless_the_graph_decides(result):
 
 
 def test_with_nothing_to_choose_nothing_need_be_held_out():
-    data = manifold(0)
-    found = sift(
-        data,
-        RECIPE,
-        sieve=GraphSieve(),
-        refits={"sparse Bayes": SparseBayes()},
-        validation=0,
-        horizons=[1],
-        stable=False,
-        form="linear",
-    )
+    data, asked = manifold(0), {"validation": 0, "horizons": [1], "form": "linear"}
+    refits = {"sparse Bayes": SparseBayes()}
+    found = sift(data, RECIPE, sieve=GraphSieve(), refits=refits, stable=False, **asked)
     everything = compress(data, found.dictionary)
     assert found.statistics.rows == everything.rows
     expected = SparseBayes().identify(everything.select(found.retained)).coef
     np.testing.assert_allclose(found.model.A.T, expected[: len(found.retained)])
     with pytest.raises(KoopsieveError, match=r"there is a choice to make: .* sets and 2 refits"):
-        sift(data, RECIPE, validation=0, horizons=[1], form="linear")
+        sift(data, RECIPE, **asked)
 
 
 def test_learning_validation_and_test_share_no_sample():
     t = np.arange(3000.0)
     data = Trajectories.from_arrays(np.column_stack([t, np.sin(t)]))
     found = sift(data, States(), horizons=[1, 20], test=0.2, form="linear")
-    parts = {"judged": found.evaluation.data}
     assert found.evaluation.on == "held-out"
     assert found.samples["learn"] + found.samples["validation"] + found.samples["judged"] <= 3000
-    assert len(parts["judged"]) > 1  # several stretches, not only the end
+    assert len(found.evaluation.data) > 1  # several stretches, not only the end
     assert found.samples["judged"] == pytest.approx(600, abs=5)
 
 
 def test_a_test_record_sampled_differently_is_refused():
-    other = manifold(1)
     names = {"state_names": ["a", "b"], "input_names": ["force"]}
-    slow = Trajectories.from_arrays(list(other.states), list(other.inputs), dt=0.1, **names)
+    slow = Trajectories.from_arrays(list(manifold(1).states), list(manifold(1).inputs), dt=0.1, **names)
     with pytest.raises(KoopsieveError, match=r"same sample time. Expected 0.5, got 0.1"):
         sift(manifold(0), RECIPE, test=slow, horizons=[1], form="linear")
 
@@ -158,47 +130,29 @@ def test_horizons_that_are_none_are_refused(wrong):
         sift(manifold(0), RECIPE, horizons=wrong, form="linear")
 
 
-def bench_csv(path, samples=900, seed=0):
-    from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
-
-    u, y = bench_record(samples, seed=seed)
-    rows = "".join(f"{k * BENCH_SAMPLE_TIME:.2f},{u[k]:.6f},{y[k]:.6f}\n" for k in range(samples))
+def bench_csv(path, seed=0):
+    u, y = bench_record(900, seed=seed)
+    rows = "".join(f"{k * BENCH_SAMPLE_TIME:.2f},{u[k]:.6f},{y[k]:.6f}\n" for k in range(900))
     path.write_text("t,u,y\n" + rows)
     return path
 
 
-def test_every_door_keeps_the_same_set_and_gives_the_same_model(tmp_path):
-    from koopsieve.cli.settings import Settings
-    from koopsieve.cli.sift import run
-
+def test_every_way_in_keeps_the_same_set_and_gives_the_same_model(tmp_path):
     train, test = bench_csv(tmp_path / "a.csv"), bench_csv(tmp_path / "b.csv", seed=1)
-    settings = Settings(
-        files=(str(train),),
-        states=("y",),
-        inputs=("u",),
-        time="t",
-        delays=1,
-        inputs_at="k",
-        form="linear",
-        polynomials=3,
-        kernels=10,
-        horizons=(1, 10),
-        test=(str(test),),
-    )
+    said = {"states": ("y",), "inputs": ("u",), "time": "t", "delays": 1, "inputs_at": "k", "polynomials": 3}
+    said |= {"kernels": 10, "horizons": (1, 10), "form": "linear"}
     recipe = RECIPE + SquaredExponential(centers=10, standardize=True)
     data, other = (Trajectories.from_file(p, "y", "u", time="t") for p in (train, test))
-    x, u = data.states[0], data.inputs[0]
+    stream = Stream.from_arrays(data.states[0], data.inputs[0], dt=data.dt, state_names="y", input_names="u")
     common = {"delays": Embedding(1, 1), "horizons": [1, 10], "form": "linear"}
-    ways = {
-        "command line": run(settings),
-        "threads": sift(data, recipe, test=other, executor=Threads(2), **common),
-        "one core": sift(data, recipe, test=other, executor=Serial(), **common),
-        "stream": sift(Stream.from_arrays(x, u, dt=data.dt, state_names="y", input_names="u"), recipe, **common),
-    }
-    facade = KoopmanSieve(recipe, **common).fit(data)
-    ways["KoopmanSieve"] = facade.result_
-    first = ways["command line"]
-    for found in ways.values():
+    first, *others = (
+        run(Settings(files=(str(train),), test=(str(test),), **said)),
+        sift(data, recipe, test=other, executor=Threads(2), **common),
+        sift(data, recipe, test=other, executor=Serial(), **common),
+        sift(stream, recipe, **common),
+        KoopmanSieve(recipe, **common).fit(data).result_,
+    )
+    for found in others:
         assert found.retained_names == first.retained_names
         assert found.path.choice.refit == first.path.choice.refit
         np.testing.assert_allclose(found.model.A, first.model.A, rtol=1e-6, atol=1e-9)
@@ -206,51 +160,33 @@ def test_every_door_keeps_the_same_set_and_gives_the_same_model(tmp_path):
 
 
 def test_summary_has_the_fixed_names(result, tmp_path):
-    write_run(result, tmp_path / "new" / "folder")
-    summary = json.loads((tmp_path / "new" / "folder" / "summary.json").read_text())
-    assert summary["observables"] == {
-        "full": 10,
-        "reduced": len(result.retained_names),
-        "retained": list(result.retained_names),
+    folder, names = tmp_path / "new" / "folder", list(result.retained_names)
+    write_run(result, folder)
+    summary = json.loads((folder / "summary.json").read_text())
+    expected = {
+        "observables": {"full": 10, "reduced": len(names), "retained": names},
+        "form": "linear",
+        "terms": len(names) + 1,
+        "embedding": {"state_delays": 0, "input_delays": 0, "inputs_at": "k"},
+        "horizons": [1, 5],
+        "seed": 3,
     }
-    assert (summary["form"], summary["terms"]) == ("linear", len(result.retained_names) + 1)
-    assert summary["embedding"] == {"state_delays": 0, "input_delays": 0, "inputs_at": "k"}
-    assert summary["horizons"] == [1, 5]
+    assert {key: summary[key] for key in expected} == expected
     assert set(summary["baselines"]) == {"persistence", "linear", "everything"}
     assert summary["test"]["nmse"]["b"] == pytest.approx(result.errors.nmse["b"])
     assert summary["test"]["simulation_rmse"]["a"] == pytest.approx(result.errors.simulation_rmse["a"])
-    assert summary["nmse"]["reduced"]["sparse Bayes"]["b"] == pytest.approx(
-        result.comparison["sparse Bayes"].reduced.errors.nmse["b"]
-    )
-    assert summary["elbo"].keys() == summary["status"].keys() == set(result.retained_names)
-    assert summary["seed"] == 3
+    reduced = result.comparison["sparse Bayes"].reduced.errors.nmse["b"]
+    assert summary["nmse"]["reduced"]["sparse Bayes"]["b"] == pytest.approx(reduced)
+    assert summary["elbo"].keys() == summary["status"].keys() == set(names)
     assert {"seconds", "version", "data"} <= summary.keys()
-    model = LinearModel.load(tmp_path / "new" / "folder" / "model.npz")
-    assert model.names == result.retained_names
-    lines = (tmp_path / "new" / "folder" / "inclusion.csv").read_text().splitlines()
+    assert LinearModel.load(folder / "model.npz").names == result.retained_names
+    lines = (folder / "inclusion.csv").read_text().splitlines()
     assert lines[0].split(",")[:3] == ['"regressor"', '"a"', '"b"']
     assert lines[-1].startswith('"force",')
 
 
-def test_numbers_that_are_not_finite_stay_valid_json(tmp_path):
-    write_json(tmp_path / "x.json", {"a": np.array([1.0, math.inf, -math.inf, math.nan]), "b": (np.float64(2), None)})
-    assert json.loads((tmp_path / "x.json").read_text()) == {"a": [1.0, "inf", "-inf", "nan"], "b": [2.0, None]}
-
-
-def test_a_failed_write_leaves_nothing(tmp_path):
-    with pytest.raises(TypeError):
-        write_json(tmp_path / "x.json", {"a": object()})
-    assert list(tmp_path.iterdir()) == []
-
-
 def facts(radius=0.9, rank=4, errors=(0.01, 0.02)):
     return Diagnostics(DesignDiagnostics(4, rank, 10.0), 5.0, radius, (1, 100), {"x": np.array(errors)})
-
-
-def test_nothing_to_worry_about_is_said_in_two_lines():
-    assert facts().warnings == ()
-    assert len(facts().remarks) == 2
-    assert len(facts(radius=np.nan).remarks) == 1  # a form without a matrix A
 
 
 @pytest.mark.parametrize(
@@ -266,5 +202,8 @@ def test_worries_are_said_in_words(case, words):
     assert any(words in text.replace("+", ".") for text in case.warnings)
 
 
-def test_missing_rank_is_a_remark():
+def test_nothing_to_worry_about_is_said_in_two_lines_and_missing_rank_is_a_remark():
+    assert facts().warnings == ()
+    assert len(facts().remarks) == 2
+    assert len(facts(radius=np.nan).remarks) == 1  # a form without a matrix A
     assert any("cannot tell 1 of the 4 regressors" in text for text in facts(rank=3).remarks)

@@ -72,19 +72,16 @@ def test_predictions_simulations_and_bands(result):
 
 def test_the_linearisation_is_the_slope_of_the_step(result):
     model, rng = result.model, np.random.default_rng(0)
-    carried, acting = rng.normal(size=(4, model.states + 1)), rng.normal(size=(4, 1))
-    around = model.jacobians(carried, acting)
-    step = 1e-6
-    for i in range(model.states + 1):
-        moved = carried + step * np.eye(model.states + 1)[i]
-        back = carried - step * np.eye(model.states + 1)[i]
-        slope = (model.advance(moved, acting) - model.advance(back, acting)) / (2 * step)
-        np.testing.assert_allclose(around.A[:, :, i], slope, atol=1e-7)
-    slope = (model.advance(carried, acting + step) - model.advance(carried, acting - step)) / (2 * step)
-    np.testing.assert_allclose(around.B[:, :, 0], slope, atol=1e-7)
-    expected = model.advance(carried, acting)
-    found = np.einsum("pij,pj->pi", around.A, carried) + np.einsum("pij,pj->pi", around.B, acting) + around.offset
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    both = rng.normal(size=(4, model.states + 2))
+
+    def step(both):
+        return model.advance(both[:, :-1], both[:, -1:])
+
+    around = model.jacobians(both[:, :-1], both[:, -1:])
+    slopes = np.concatenate([around.A, around.B], axis=2)
+    for i, moved in enumerate(1e-6 * np.eye(model.states + 2)):
+        np.testing.assert_allclose(slopes[:, :, i], (step(both + moved) - step(both - moved)) / 2e-6, atol=1e-7)
+    np.testing.assert_allclose(np.einsum("pij,pj->pi", slopes, both) + around.offset, step(both), atol=1e-12)
 
 
 def test_it_is_saved_and_read_again(result, tmp_path):
@@ -96,17 +93,12 @@ def test_it_is_saved_and_read_again(result, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"powers": 0.5}, "whole numbers"),
-        ({"scale": 0.0}, "scale must be above 0"),
-        ({"powers": 200.0}, "at most 100"),
-    ],
+    ("name", "value", "message"),
+    [("powers", 0.5, "whole numbers"), ("scale", 0.0, "scale must be above 0"), ("powers", 200.0, "at most 100")],
 )
-def test_a_model_that_makes_no_sense_is_refused(result, change, message):
-    (name, value), model = *change.items(), result.model
+def test_a_model_that_makes_no_sense_is_refused(result, name, value, message):
     with pytest.raises(KoopsieveError, match=message):
-        replace(model, **{name: np.full_like(getattr(model, name), value)})
+        replace(result.model, **{name: np.full_like(getattr(result.model, name), value)})
 
 
 def test_states_terms_poles_and_encoder_are_shown(result, tmp_path):
@@ -220,9 +212,9 @@ def test_by_default_it_is_searched_where_free_runs_are_worse_than_the_next_step(
 
 
 def test_by_default_short_records_do_not_have_it():
-    names = [form.name for form in SiftSettings().forms_for(inputs=True, rows=4000)]
-    assert "hidden" not in names
-    assert "hidden" in [form.name for form in SiftSettings().forms_for(inputs=True, rows=6000)]
+    searched = {rows: [form.name for form in SiftSettings().forms_for(inputs=True, rows=rows)] for rows in (4000, 6000)}
+    assert "hidden" not in searched[4000]
+    assert "hidden" in searched[6000]
 
 
 def test_a_search_ends_early_where_short_fits_do_not_beat_other_forms(monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 from koopsieve.data import Embedding
 from koopsieve.forms.hidden.start import Subspace, modal_basis
 
+EMBEDDING = Embedding(7, 7)
 POLES = [0.9 * np.exp(0.4j), 0.9 * np.exp(-0.4j), 0.6]
 
 
@@ -26,15 +27,15 @@ def record(samples, inputs, outputs, seed=0, noise=0.0):
     return episodes
 
 
-def embedded(episodes, embedding, skip=1):
-    return [embedding.embed(y[skip:], v[skip:]) for y, v in episodes]
+def found(episodes, inputs=1, embedding=EMBEDDING):
+    """Return the delay lines of episodes, and the subspace that is found in them."""
+    parts = [embedding.embed(y[1:], v[1:]) for y, v in episodes]
+    return parts, Subspace.of(parts, embedding, episodes[0][0].shape[1], inputs)
 
 
 @pytest.mark.parametrize(("inputs", "outputs"), [(1, 1), (2, 1), (1, 2), (0, 2)])
-def test_it_finds_the_system(inputs, outputs):
-    embedding = Embedding(7, 7 if inputs else 0)
-    parts = embedded(record([400, 300], inputs, outputs), embedding)
-    subspace = Subspace.of(parts, embedding, outputs, inputs)
+def test_it_finds_the_system_in_states_of_unit_variance(inputs, outputs):
+    parts, subspace = found(record([400, 300], inputs, outputs), inputs, Embedding(7, 7 if inputs else 0))
     size, _ = subspace.directions
     assert size[2] > 1e-4 * size[0]
     space = subspace.state_space(3)
@@ -43,35 +44,22 @@ def test_it_finds_the_system(inputs, outputs):
         x = lines @ space.encoder.T
         np.testing.assert_allclose(x[1:], x[:-1] @ space.A.T + acting @ space.B.T, atol=1e-6)
         np.testing.assert_allclose(lines[1:, :outputs], x[:-1] @ space.C.T + acting @ space.D.T, atol=1e-6)
-
-
-def test_states_have_unit_variance():
-    embedding = Embedding(7, 7)
-    parts = embedded(record([500], 1, 1), embedding)
-    space = Subspace.of(parts, embedding, 1, 1).state_space(3)
-    x = parts[0][0][:-1] @ space.encoder.T
+    x = np.concatenate([lines[:-1] for lines, _ in parts]) @ space.encoder.T
     np.testing.assert_allclose(np.sqrt(np.mean(x**2, axis=0)), 1.0, rtol=1e-10)
 
 
 def test_the_order_of_outputs_permutes_the_answer():
-    embedding = Embedding(7, 7)
     episodes = record([500], 1, 2, noise=1e-3)
-    turned = [(y[:, ::-1], v) for y, v in episodes]
-    first = Subspace.of(embedded(episodes, embedding), embedding, 2, 1).state_space(3)
-    second = Subspace.of(embedded(turned, embedding), embedding, 2, 1).state_space(3)
+    first, second = (found(one)[1].state_space(3) for one in (episodes, [(y[:, ::-1], v) for y, v in episodes]))
     np.testing.assert_allclose(second.A, first.A, atol=1e-9)
     np.testing.assert_allclose(second.C[::-1], first.C, atol=1e-9)
 
 
 def test_modal_coordinates_do_not_depend_on_the_basis():
-    rng = np.random.default_rng(1)
-    embedding = Embedding(7, 7)
-    space = Subspace.of(embedded(record([500], 1, 1, noise=1e-2), embedding), embedding, 1, 1).state_space(3)
-    other = space.changed(rng.normal(size=(3, 3)))
+    space = found(record([500], 1, 1, noise=1e-2))[1].state_space(3)
+    other = space.changed(np.random.default_rng(1).normal(size=(3, 3)))
     again = other.changed(modal_basis(other.A, other.C))
-    deviation = np.array([np.linalg.norm(row) for row in again.encoder]) / [
-        np.linalg.norm(row) for row in space.encoder
-    ]
+    deviation = np.linalg.norm(again.encoder, axis=1) / np.linalg.norm(space.encoder, axis=1)
     np.testing.assert_allclose(again.changed(np.diag(deviation)).rows, space.rows, atol=1e-8)
 
 

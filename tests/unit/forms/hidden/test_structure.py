@@ -33,14 +33,17 @@ def literal(structure, coef, starts, inputs):
     return np.array(runs).real
 
 
+every_shape = pytest.mark.parametrize("shape", SHAPES)
+every_bound = pytest.mark.parametrize("bound", [12.0, 0.4])
+
+
 def test_the_terms_are_all_products_up_to_the_degree():
     terms = PowerTable.up_to(3, 2, 1)
-    assert terms.size == 20
-    assert len({tuple(row) for row in terms.powers.tolist()}) == 20
+    assert terms.size == len({tuple(row) for row in terms.powers.tolist()}) == 20
     assert terms.degrees.max() == 3
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@every_shape
 def test_values_are_the_products(shape):
     states, inputs, _, degree = shape
     terms = PowerTable.up_to(degree, states, inputs).select(np.array([0, 2, -1]))
@@ -49,37 +52,33 @@ def test_values_are_the_products(shape):
     np.testing.assert_allclose(terms.values(points)[terms.columns], expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize("bound", [12.0, 0.4])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_simulation_is_the_literal_one(shape, bound):
+@every_bound
+@every_shape
+def test_simulation_is_the_literal_one_and_slopes_by_the_start_are_finite_differences(shape, bound):
     structure, coef, _, (starts, inputs, _) = case(*shape, bound)
-    np.testing.assert_allclose(
-        structure.simulate(coef, starts, inputs), literal(structure, coef, starts, inputs), rtol=1e-12
-    )
+    simulated = structure.simulate(coef, starts, inputs)
+    np.testing.assert_allclose(simulated, literal(structure, coef, starts, inputs), rtol=1e-12)
+    found, slopes = structure.start_sensitivities(coef, starts, inputs)
+    np.testing.assert_allclose(found, simulated, rtol=1e-12)
+    for i, moved in enumerate(1e-6 * np.eye(structure.states)):
+        ahead, behind = (literal(structure, coef, starts + sign * moved, inputs) for sign in (1, -1))
+        np.testing.assert_allclose(slopes[..., i], (ahead - behind) / 2e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("bound", [12.0, 0.4])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_sensitivities_are_the_complex_steps(shape, bound):
-    structure, coef, free, (starts, inputs, _) = case(*shape, bound)
-    coef = np.where(free, coef, 0.0)
-    counted = np.array([1, 4, 6])
-    simulated, slopes = structure.sensitivities(coef, free, starts, inputs, counted)
+@every_bound
+@every_shape
+def test_sensitivities_are_the_complex_steps_and_the_gradient_by_adjoints_is_theirs(shape, bound):
+    structure, coef, free, (starts, inputs, outputs) = case(*shape, bound)
+    some, counted = np.where(free, coef, 0.0), np.array([1, 4, 6])
+    simulated, slopes = structure.sensitivities(some, free, starts, inputs, counted)
     powers, states = structure.terms.powers, structure.states
     expected = [
-        literal_hidden.jacobian(powers, coef, free, x, u, states, bound) for x, u in zip(starts, inputs, strict=True)
+        literal_hidden.jacobian(powers, some, free, x, u, states, bound) for x, u in zip(starts, inputs, strict=True)
     ]
     np.testing.assert_allclose(slopes, np.array(expected)[:, counted], rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(simulated, structure.simulate(coef, starts, inputs)[:, counted], rtol=1e-13)
-
-
-@pytest.mark.parametrize("bound", [12.0, 0.4])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_the_gradient_by_adjoints_is_that_of_the_jacobian(shape, bound):
-    structure, coef, _, (starts, inputs, outputs) = case(*shape, bound)
+    np.testing.assert_allclose(simulated, structure.simulate(some, starts, inputs)[:, counted], rtol=1e-13)
     unit, every = 0.5 + np.arange(outputs.shape[2]), np.ones(coef.shape, dtype=bool)
-    aim = Aim(outputs, unit, burn=2)
-    loss, slope = structure.gradient(coef, starts, inputs, aim)
+    loss, slope = structure.gradient(coef, starts, inputs, Aim(outputs, unit, burn=2))
     simulated, J = structure.sensitivities(coef, every, starts, inputs, np.arange(2, 7))
     gap = (simulated - outputs[:, 2:]) / unit
     assert loss == pytest.approx(np.sum(gap**2), rel=1e-12)
@@ -122,19 +121,6 @@ def test_a_start_that_overflows_has_an_infinite_loss():
     structure, coef, _, (starts, inputs, outputs) = case(2, 1, 1, 3, bound=1e300, size=1e10)
     problem = HiddenProblem(structure, starts, inputs, Aim(outputs, np.ones(1), burn=0))
     assert problem.loss(coef) == np.inf
-
-
-@pytest.mark.parametrize("bound", [12.0, 0.4])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_slopes_by_the_start_are_finite_differences(shape, bound):
-    structure, coef, _, (starts, inputs, _) = case(*shape, bound)
-    found, slopes = structure.start_sensitivities(coef, starts, inputs)
-    np.testing.assert_allclose(found, structure.simulate(coef, starts, inputs), rtol=1e-12)
-    step = 1e-6
-    for i in range(structure.states):
-        moved = step * np.eye(structure.states)[i]
-        ahead, behind = (literal(structure, coef, starts + sign * moved, inputs) for sign in (1, -1))
-        np.testing.assert_allclose(slopes[..., i], (ahead - behind) / (2 * step), atol=1e-7)
 
 
 def test_the_encoder_is_fitted_with_the_slopes_of_its_loss():

@@ -8,7 +8,7 @@ import pytest
 from koopsieve import KoopsieveError
 from koopsieve.data import Embedding
 from koopsieve.forms.reprojected.structure import ReprojectedStructure, bounds_around, one_step_factor
-from koopsieve.sieve.simulation import FitStatus, FittedSet, LevenbergMarquardt, SimulationSieve
+from koopsieve.sieve.simulation import FittedSet, LevenbergMarquardt, SimulationSieve
 from koopsieve.sieve.simulation.path_search import Front, candidate_columns, sizes_up_to
 from koopsieve.sieve.simulation.simulation_problem import one_step_theta
 from koopsieve.sieve.simulation.subsets import forward_order
@@ -38,10 +38,15 @@ DELAYS = Embedding(1, 0)  # columns of z: y[k], y[k-1], u[k]
 TRUE = [(0,), (1,), (2,), (0, 0, 0)]
 
 
-def terms(model, point):
-    """Return the products of columns that a point keeps."""
+def products(model):
+    """Return the columns whose product each regressor is."""
     columns = model.regressors.columns
-    return {tuple(int(c) for c in model.regressors.factors[i] if c < columns) for i in point.retained}
+    return [tuple(int(c) for c in row if c < columns) for row in model.regressors.factors]
+
+
+def terms(model, point):
+    """Return the products that a point keeps."""
+    return {products(model)[i] for i in point.retained}
 
 
 def vehicle(samples=600, seed=0):
@@ -66,23 +71,25 @@ def at_most(path, terms):
     return min((one for one in path if len(one.retained) <= terms), key=lambda one: one.loss)
 
 
-def test_the_loss_is_the_geometric_mean_of_relative_squared_errors():
+@pytest.fixture(scope="module")
+def noisy():
+    """A problem with noise, and its path."""
     problem = problem_of(oscillator(noise=0.1))
-    free = np.zeros((problem.structure.regressors.size, 1), dtype=bool)
-    free[1:4] = True
-    theta = np.array([1.4, -0.7, 0.4])
-    coef = np.zeros((len(free), 1))
-    coef[1:4, 0] = theta
+    return problem, SIEVE.path(problem, SIZES)
+
+
+def test_the_loss_is_the_geometric_mean_of_relative_squared_errors(noisy):
+    problem, _ = noisy
+    coef = np.zeros((problem.structure.regressors.size, 1))
+    coef[1:4, 0] = 1.4, -0.7, 0.4
     simulated = problem.structure.simulate(coef, problem.windows.starts, problem.windows.inputs)
     errors = np.mean((simulated - problem.windows.outputs) ** 2, axis=0) / np.var(problem.windows.outputs)
-    assert problem.loss(free, theta) == pytest.approx(np.exp(np.mean(np.log(errors))))
+    assert problem.loss(coef != 0, coef[1:4, 0]) == pytest.approx(np.exp(np.mean(np.log(errors))))
 
 
 def test_a_fit_lowers_the_loss_and_recovers_exact_coefficients():
     problem = problem_of(oscillator())
-    free = np.array(
-        [[t in TRUE] for t in [tuple(c for c in row if c < 3) for row in problem.structure.regressors.factors]]
-    )
+    free = np.array([[term in TRUE] for term in products(problem.structure)])
     start = one_step_theta(problem.one_step, free) * 1.05
     point = problem.fitted(free, start, LevenbergMarquardt(iterations=30, tolerance=1e-9), rounds=3)
     assert point.trace[0] > 1e-2
@@ -115,64 +122,45 @@ def test_growing_windows_are_taken_where_they_lead_further(seed):
         assert grown.loss < 0.97 * direct.loss
 
 
-def test_the_path_holds_the_true_terms_despite_noise():
-    episode = oscillator(noise=0.1)
-    problem = problem_of(episode)
-    model, point = problem.structure, at_most(SIEVE.path(problem, SIZES), 4)
+def test_the_path_holds_the_true_terms_despite_noise_and_inclusion_is_high_for_them_alone(noisy):
+    problem, path = noisy
+    model, point = problem.structure, at_most(path, 4)
     assert terms(model, point) == set(TRUE)
     np.testing.assert_allclose(np.sort(point.theta), [-0.8, -0.05, 0.5, 1.5], atol=0.02)
-    one_step = np.linalg.lstsq(model.regressors.evaluate(np.hstack([episode[0][:-1], episode[1]])), episode[0][1:, :1])[
-        0
-    ]
-    truth = dict(zip(TRUE, (1.5, -0.8, 0.5, -0.05), strict=True))
-    keys = [tuple(int(c) for c in row if c < 3) for row in model.regressors.factors]
-    bias = max(abs(one_step[keys.index(key), 0] - value) for key, value in truth.items())
-    assert bias > 0.07  # what one step ahead makes of the same data
-
-
-def test_losses_fall_along_the_path_and_it_is_the_same_again():
-    problem = problem_of(oscillator(noise=0.05))
-    first, second = SIEVE.path(problem, SIZES), SIEVE.path(problem, SIZES)
-    losses = [point.loss for point in first]
-    assert losses == sorted(losses, reverse=True)
-    assert [point.size for point in first] == sorted({point.size for point in first})
-    for one, other in zip(first, second, strict=True):
-        np.testing.assert_array_equal(one.coef, other.coef)
-
-
-def test_units_of_the_output_do_not_matter():
-    sets = []
-    for unit in (1.0, 1e3):
-        episode = oscillator(noise=0.05, unit=unit)
-        problem = problem_of(episode)
-        path = SIEVE.path(problem, SIZES)
-        sets.append([(terms(problem.structure, one), pytest.approx(one.loss, rel=1e-3)) for one in path[:6]])
-    assert sets[0] == sets[1]
-
-
-def test_each_output_has_its_own_terms():
-    episode = vehicle()
-    problem = problem_of(episode, Embedding(), degree=2)
-    keys = [tuple(int(c) for c in row if c < 3) for row in problem.structure.regressors.factors]
-    point = next(p for p in SIEVE.path(problem, SIZES) if p.size == 4)
-    kept = {(keys[i], int(c)) for i, c in np.argwhere(point.free)}
-    assert kept == {((0,), 0), ((2,), 0), ((1,), 1), ((0, 0), 1)}
-    np.testing.assert_array_equal(point.retained, sorted(keys.index(k) for k in [(0,), (1,), (2,), (0, 0)]))
-
-
-def test_inclusion_is_high_for_the_true_terms_alone():
-    episode = oscillator(noise=0.05)
-    problem = problem_of(episode)
-    point = at_most(SIEVE.path(problem, SIZES), 4)
+    x, u = oscillator(noise=0.1)
+    one_step = np.linalg.lstsq(model.regressors.evaluate(np.hstack([x[:-1], u])), x[1:, :1], rcond=None)[0]
+    found = [one_step[products(model).index(term), 0] for term in TRUE]
+    assert np.abs(np.array(found) - (1.5, -0.8, 0.5, -0.05)).max() > 0.07  # what one step makes of the same data
     inclusion = SIEVE.inclusion(problem, point)
     assert inclusion.shape == point.free.shape
     assert inclusion[point.free].min() > 0.9
     assert inclusion[~point.free].max() < 0.5
 
 
-def test_more_data_change_a_point_but_not_its_terms():
-    problem = problem_of(oscillator(noise=0.1))
-    point = at_most(SIEVE.path(problem, SIZES), 4)
+def test_losses_fall_along_the_path_it_is_the_same_again_and_units_do_not_matter():
+    first, second = (SIEVE.path(problem_of(oscillator(noise=0.05)), SIZES) for _ in range(2))
+    losses = [point.loss for point in first]
+    assert losses == sorted(losses, reverse=True)
+    assert [point.size for point in first] == sorted({point.size for point in first})
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one.coef, other.coef)
+    scaled = problem_of(oscillator(noise=0.05, unit=1e3))
+    for one, other in zip(first[:6], SIEVE.path(scaled, SIZES)[:6], strict=True):
+        assert terms(scaled.structure, one) == terms(scaled.structure, other)
+        assert one.loss == pytest.approx(other.loss, rel=1e-3)
+
+
+def test_each_output_has_its_own_terms():
+    problem = problem_of(vehicle(), Embedding(), degree=2)
+    keys = products(problem.structure)
+    point = next(p for p in SIEVE.path(problem, SIZES) if p.size == 4)
+    kept = {(keys[i], int(c)) for i, c in np.argwhere(point.free)}
+    assert kept == {((0,), 0), ((2,), 0), ((1,), 1), ((0, 0), 1)}
+    np.testing.assert_array_equal(point.retained, sorted(keys.index(k) for k in [(0,), (1,), (2,), (0, 0)]))
+
+
+def test_more_data_change_a_point_but_not_its_terms(noisy):
+    point = at_most(noisy[1], 4)
     more = problem_of(oscillator(samples=6000, noise=0.1, seed=1))
     again = SIEVE.refit(more, point)
     np.testing.assert_array_equal(again.free, point.free)
@@ -190,28 +178,20 @@ def test_a_plant_without_inputs_is_sifted_as_well():
     assert {(0,), (1,)} <= terms(problem.structure, at_most(SIEVE.path(problem, SIZES), 3))
 
 
-def test_candidates_beyond_the_limit_are_those_that_one_step_selection_takes_first():
-    episode = oscillator(noise=0.01)
-    model = structure(episode, DELAYS)
-    factor = one_step_factor(model.regressors, [episode], 1)
+def test_candidates_are_those_that_one_step_selection_takes_first_and_no_combinations_of_others():
+    x, u = oscillator(noise=0.01)
+    factor = one_step_factor(structure((x, u), DELAYS).regressors, [(x, u)], 1)
     assert candidate_columns(factor, 1000).all()
-    few = candidate_columns(factor, 6)
-    assert few.sum() == 6
-    np.testing.assert_allclose(factor.rows, len(episode[1]))
-
-
-def test_terms_that_are_combinations_of_others_are_no_candidates():
-    rng = np.random.default_rng(0)
-    episode = oscillator(noise=0.01)
-    u = rng.choice([-1.0, 1.0], size=episode[1].shape)  # so u² is the constant, and y·u² is y
-    factor = one_step_factor(structure((episode[0], u), DELAYS).regressors, [(episode[0], u)], 1)
+    assert candidate_columns(factor, 6).sum() == 6
+    assert factor.rows == len(u)
+    u = np.random.default_rng(0).choice([-1.0, 1.0], size=u.shape)  # so u² is the constant, and y·u² is y
+    factor = one_step_factor(structure((x, u), DELAYS).regressors, [(x, u)], 1)
     columns = candidate_columns(factor, 10_000)
-    assert 0 < columns.sum() < columns.size
     rank = np.linalg.matrix_rank(factor.R / np.linalg.norm(factor.R, axis=0), tol=1e-9)
-    assert columns.sum() == rank * columns.shape[1]
+    assert 0 < columns.sum() == rank * columns.shape[1] < columns.size
 
 
-def test_the_front_keeps_the_best_of_each_size_and_forgets_what_is_dominated():
+def test_the_front_keeps_the_best_of_each_size_forgets_what_is_dominated_and_knows_its_sets():
     def point(size, loss):
         return FittedSet(np.arange(5)[:, None] < size, np.zeros(size), loss, None, ())
 
@@ -222,6 +202,9 @@ def test_the_front_keeps_the_best_of_each_size_and_forgets_what_is_dominated():
     assert front.above(3).size == 5
     assert front.below(3).size == 1
     assert front.below(1) is None
+    columns = np.array([[True], [False], [True], [False], [False]])
+    known = [front.knows(columns, np.array(kept)) for kept in ([True, False], [False, True], [True, True])]
+    assert known == [True, False, False]
 
 
 @pytest.mark.parametrize(("most", "steps"), [(60, 20), (5, 20), (1, 4), (200, 10)])
@@ -238,11 +221,3 @@ def test_windows_that_do_not_fit_and_settings_that_make_no_sense_are_refused():
         problem_of(episode)
     with pytest.raises(KoopsieveError, match="must be at least 1"):
         SimulationSieve(length=0)
-
-
-def test_a_set_that_is_the_best_of_its_size_is_known():
-    columns, free = np.array([[True], [False], [True]]), np.array([[True], [False], [False]])
-    front = Front().with_set(FittedSet(free, np.ones(1), 1.0, FitStatus.SETTLED, (1.0,)))
-    assert front.knows(columns, np.array([True, False]))
-    assert not front.knows(columns, np.array([False, True]))
-    assert not front.knows(columns, np.array([True, True]))

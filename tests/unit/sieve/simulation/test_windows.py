@@ -13,7 +13,7 @@ def episode(first, samples):
     return np.column_stack([steps, -steps]), steps[:-1, None] + 0.5
 
 
-def test_a_window_is_a_stretch_of_one_episode():
+def test_a_window_is_a_stretch_of_one_episode_and_can_be_ended_early():
     windows = draw_windows([episode(0, 30), episode(1000, 25)], 1, 10, 12, np.random.default_rng(0))
     assert windows.count == 12
     assert windows.length == 10
@@ -22,6 +22,9 @@ def test_a_window_is_a_stretch_of_one_episode():
     np.testing.assert_array_equal(windows.outputs[:, :, 0], first[:, None] + np.arange(1, 11))
     np.testing.assert_array_equal(windows.inputs[:, :, 0], first[:, None] + np.arange(10) + 0.5)
     assert np.all((first + 10 <= 29) | ((first >= 1000) & (first + 10 <= 1024)))
+    short = windows.shortened(3)
+    np.testing.assert_array_equal(short.outputs, windows.outputs[:, :3])
+    np.testing.assert_array_equal(short.inputs, windows.inputs[:, :3])
 
 
 def test_every_start_is_taken_once_where_there_are_few():
@@ -39,13 +42,6 @@ def test_starts_are_spread_evenly_whether_in_one_piece_or_many(seed):
     counts = np.histogram(parts.starts[:, 0], bins=np.arange(0, 5001, 500))[0]
     assert counts.min() >= 7
     assert counts.max() <= 13
-
-
-def test_windows_can_be_ended_early():
-    windows = draw_windows([episode(0, 40)], 1, 10, 5, np.random.default_rng(0))
-    short = windows.shortened(3)
-    np.testing.assert_array_equal(short.outputs, windows.outputs[:, :3])
-    np.testing.assert_array_equal(short.inputs, windows.inputs[:, :3])
 
 
 def test_windows_longer_than_every_episode_are_refused():
