@@ -1,10 +1,18 @@
 from importlib.metadata import version
+from types import SimpleNamespace
 
 from deeptime.decomposition import EDMD
-from shared import lift, load, report
+from shared import lift_all, problem, report
 
-states, centers, coefficient = load()
+given = problem()
+
+
+def lift(states):
+    """Every observable of these states; deeptime calls it for x[k] and for x[k+1]."""
+    return lift_all(SimpleNamespace(**{**vars(given), "states": states}))
+
+
 report(
     f"deeptime {version('deeptime')}",
-    lambda: EDMD(lambda x: lift(x, centers, coefficient), n_eigs=None).fit((states[:-1], states[1:])).fetch_model(),
+    lambda: EDMD(lift, n_eigs=None).fit((given.states[:-1], given.states[1:])).fetch_model(),
 )
