@@ -1,18 +1,12 @@
+from functools import partial
 from importlib.metadata import version
-from types import SimpleNamespace
 
 from deeptime.decomposition import EDMD
-from shared import lift_all, problem, report
+from shared import lift_rows, problem, report, with_inputs
 
 given = problem()
-
-
-def lift(states):
-    """Every observable of these states; deeptime calls it for x[k] and for x[k+1]."""
-    return lift_all(SimpleNamespace(**{**vars(given), "states": states}))
-
-
+rows = with_inputs(given)
 report(
     f"deeptime {version('deeptime')}",
-    lambda: EDMD(lift, n_eigs=None).fit((given.states[:-1], given.states[1:])).fetch_model(),
+    lambda: EDMD(partial(lift_rows, given), n_eigs=None).fit((rows[:-1], rows[1:])).fetch_model(),
 )
