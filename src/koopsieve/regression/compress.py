@@ -117,7 +117,7 @@ class Folding:
     def fold(self, chunks: Iterable[Chunk]) -> RegressionStatistics:
         """Return the statistics of all chunks."""
         multistep, region, L = self.start.multistep, self.start.region, self.dictionary.size
-        one_step = PendingRows.under(self.start.factor)
+        one_step = PendingRows.under(self.start.factor, following=True)
         ahead = None if multistep is None else PendingRows.under(multistep.factor)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflowed is named at the end
             for chunk in chunks:

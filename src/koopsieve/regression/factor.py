@@ -163,6 +163,9 @@ class PendingRows:
         YᵀY, YᵀE and EᵀE, with T for E where it is not `predicted`.
     rows : int
         How many are pending.
+    following : bool
+        Whether every target is a regressor of the next row, the first ones in order: then TᵀT is ΦᵀΦ but for the ends
+        of what is absorbed, and follows from YᵀY in the end. Not where some targets are `predicted`.
     """
 
     factor: TriangularFactor
@@ -171,14 +174,16 @@ class PendingRows:
     cross: FloatArray
     power: FloatArray
     rows: int = 0
+    following: bool = False
 
     @classmethod
-    def under(cls, factor: TriangularFactor) -> PendingRows:
+    def under(cls, factor: TriangularFactor, following: bool = False) -> PendingRows:
         """Return no rows under a factor."""
         p, q = factor.S.shape
         energy = np.einsum("ij,ij->j", factor.S, factor.S) + factor.leftover
         predicted = ~(factor.leftover >= _MIN_UNEXPLAINED * energy) | (energy == 0)
-        return cls(factor, predicted, np.zeros((p, p)), np.zeros((p, q)), np.zeros((q, q)))
+        nothing = np.zeros((p, p)), np.zeros((p, q)), np.zeros((q, q))
+        return cls(factor, predicted, *nothing, following=following)
 
     def absorb(self, design: ArrayLike, targets: ArrayLike) -> PendingRows:
         """Return the same with more rows: by matrix products where that is safe, by Householder QR elsewhere."""
@@ -208,10 +213,11 @@ class PendingRows:
     def _anew(self, design: FloatArray, targets: FloatArray) -> PendingRows:
         """Absorb rows that are too many for this factor: under the next one, or by Householder if this is it."""
         if self.rows:
-            return PendingRows.under(self.folded()).absorb(design, targets)
+            return PendingRows.under(self.folded(), self.following).absorb(design, targets)
         old = self.factor
         R, S, rest = householder_update(old.R, old.S, design, targets)
-        return PendingRows.under(TriangularFactor(R, S, old.leftover_products + rest, old.rows + len(design)))
+        new = TriangularFactor(R, S, old.leftover_products + rest, old.rows + len(design))
+        return PendingRows.under(new, self.following)
 
     def _with_block(self, design: FloatArray, targets: FloatArray) -> PendingRows | None:
         with np.errstate(all="ignore"):  # an almost singular R overflows here; the test below then says no
@@ -220,8 +226,15 @@ class PendingRows:
         if not self._bears(np.trace(square)):
             return None
         E = self._innovation(Y, targets)
-        sums = self.square + square, self.cross + Y.T @ E, self.power + products(E)
-        return PendingRows(self.factor, self.predicted, *sums, self.rows + len(design))
+        ends = targets[-1:], design[:1, : targets.shape[1]]
+        power = products(ends[0]) - products(ends[1]) if self._known_by_square else products(E)
+        square, cross, power = self.square + square, self.cross + Y.T @ E, self.power + power
+        return replace(self, square=square, cross=cross, power=power, rows=self.rows + len(design))
+
+    @property
+    def _known_by_square(self) -> bool:
+        """Whether TᵀT is known from YᵀY, but for the ends."""
+        return self.following and not self.predicted.any()
 
     def _innovation(self, Y: FloatArray, targets: FloatArray) -> FloatArray:
         """Return E where it is `predicted`, T elsewhere."""
@@ -242,6 +255,9 @@ class PendingRows:
         cross = self.cross - self.square @ later
         subtracted = later.T @ (0.5 * (self.cross + cross))
         left = self.power - subtracted - subtracted.T
+        if self._known_by_square:
+            first = R[: len(left), : len(left)]
+            left += first.T @ self.square[: len(left), : len(left)] @ first
         U = np.linalg.cholesky(self.square + np.eye(len(R))).T
         gain = blas.dtrsm(1.0, U, cross, trans_a=1)
         left -= products(gain)

@@ -89,6 +89,23 @@ def test_rows_that_come_in_pieces_are_folded_in_once():
     assert_same_factor(pending.folded(), by_householder(design, targets))
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_targets_that_are_the_next_rows_regressors_need_no_products_of_their_own(exact):
+    rng = np.random.default_rng(8)
+    rows = rng.normal(size=(3001, 6)) * np.logspace(-6, 6, 6)
+    if exact:
+        rows[:, 2] = 1.0
+    pending, whole = (PendingRows.under(TriangularFactor.empty(6, 4), following) for following in (True, False))
+    for start in (0, 500, 1700):  # an episode each
+        piece = rows[start : start + 900]
+        pending, whole = (one.absorb(piece[:-1], piece[1:, :4]) for one in (pending, whole))
+    assert pending.rows == whole.rows > 2500
+    mine, theirs = pending.folded(), whole.folded()
+    np.testing.assert_array_equal(mine.R, theirs.R)
+    size = np.sqrt(np.outer(theirs.leftover, theirs.leftover)) + exact
+    np.testing.assert_allclose(mine.leftover_products / size, theirs.leftover_products / size, atol=1e-12)
+
+
 def test_a_prior_says_of_every_regressor_that_it_is_zero():
     rng = np.random.default_rng(6)
     design, targets, size = rng.normal(size=(300, 4)), rng.normal(size=(300, 1)), np.array([1.0, 2.0, 3.0, 1e-3])
