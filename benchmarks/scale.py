@@ -86,25 +86,25 @@ def all_peers(folder: Path, options: argparse.Namespace) -> list[dict]:
 
 
 def kinds_of_data(folder: Path, options: argparse.Namespace) -> list[dict]:
-    """Every job on every kind of data, beside the plain fit of the fastest peer; prints a table of its own."""
-    peer, data, lines = PEERS[0], folder / "kind.npz", []
+    """Every job on every kind of data, beside plain fits of the two peers that take any; prints a table of its own."""
+    data, lines = folder / "kind.npz", []
+    there = [peer for peer in PEERS[:2] if options.peers and interpreter(options.peers, peer.name).exists()]
     for kind in (kind for kind in KINDS if options.kind in kind):
         KINDS[kind].write(data, options.samples)
         print(f"\n{kind}: {options.samples} samples", flush=True)
         programs = [partial(run, sys.executable, "koopsieve_job.py", data, job) for job in options.jobs]
-        if options.peers and interpreter(options.peers, peer.name).exists():
-            programs.append(partial(run, interpreter(options.peers, peer.name), peer.script, data))
-        cells = []
-        for job, one in zip((*options.jobs, peer.name), in_rounds(programs, options.repeat), strict=False):
+        programs += [partial(run, interpreter(options.peers, peer.name), peer.script, data) for peer in there]
+        cells, names = [], [*options.jobs, *(peer.name for peer in there)]
+        for job, one in zip(names, in_rounds(programs, options.repeat), strict=True):
             if isinstance(one, str):
                 print(f"  {job:34s} {one}", flush=True)
                 cells.append(one)
                 continue
             show(one, f"{one['kept']} kept, {one['stages']}" if "kept" in one else "")
-            cells.append(f"{one['seconds']:.1f} s, {one['megabytes']:.0f} MB")
+            cells.append(f"{one['seconds']:.1f} s, {one['cpu']:.1f} CPU s, {one['megabytes']:.0f} MB")
         lines.append(f"| {kind} | {' | '.join(cells)} |")
-    head = f"| data | {' | '.join(options.jobs)} | {peer.name}, plain fit |"
-    print("\n".join(["", head, "|---" * (len(options.jobs) + 2) + "|", *lines]))
+    heads = ["data", *options.jobs, *(f"{peer.name}, plain fit" for peer in there)]
+    print("\n".join(["", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *lines]))
     return []
 
 

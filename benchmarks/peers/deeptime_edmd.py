@@ -1,10 +1,12 @@
+from functools import partial
 from importlib.metadata import version
 
 from deeptime.decomposition import EDMD
-from shared import lift, load, report
+from shared import lift_rows, problem, report, with_inputs
 
-states, centers, coefficient = load()
+given = problem()
+rows = with_inputs(given)
 report(
     f"deeptime {version('deeptime')}",
-    lambda: EDMD(lambda x: lift(x, centers, coefficient), n_eigs=None).fit((states[:-1], states[1:])).fetch_model(),
+    lambda: EDMD(partial(lift_rows, given), n_eigs=None).fit((rows[:-1], rows[1:])).fetch_model(),
 )

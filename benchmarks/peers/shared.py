@@ -29,9 +29,19 @@ def lift(states, centers, coefficient):
 
 def lift_all(given):
     """Lift with every coefficient and append the inputs, which peers without inputs then take for observables."""
-    kernels = [_kernels(given.states, given.centers, c) for c in given.coefficients]
+    return lift_rows(given, with_inputs(given))
+
+
+def with_inputs(given):
+    """Return states and inputs side by side; the last state's input is that of the one before."""
     inputs = np.vstack([given.inputs, given.inputs[-1:]]) if len(given.inputs) else given.states[:, :0]
-    return np.hstack([given.states, *kernels, inputs])
+    return np.hstack([given.states, inputs])
+
+
+def lift_rows(given, rows):
+    """Lift rows of states and inputs with every coefficient."""
+    states, inputs = np.split(rows, [given.states.shape[1]], axis=1)
+    return np.hstack([states, *(_kernels(states, given.centers, c) for c in given.coefficients), inputs])
 
 
 def _kernels(states, centers, coefficient):

@@ -220,6 +220,7 @@ def test_too_few_sweeps_are_said_and_enough_sweeps_settle(name):
     few = replace(IDENTIFIERS[name], max_sweeps=1).identify(given)
     assert Status.MAX_SWEEPS in few.status
     assert not few.settled
+    assert "max_sweeps" in few.describe()
     assert np.all(few.sweeps == 1)
     enough = replace(IDENTIFIERS[name], max_sweeps=100_000).identify(given)
     assert set(enough.status) == {Status.SETTLED}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from koopsieve.data.delays import require_dataset
 from koopsieve.data.streaming.blocks import Chunk, Origin, cut
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
-from koopsieve.regression.factor import TriangularFactor, refuse_too_large
+from koopsieve.regression.factor import PendingRows, TriangularFactor, refuse_too_large
 from koopsieve.regression.given_statistics import MIN_PEAK
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest
 
@@ -117,16 +116,19 @@ class Folding:
 
     def fold(self, chunks: Iterable[Chunk]) -> RegressionStatistics:
         """Return the statistics of all chunks."""
-        return reduce(self.absorb, chunks, self.start)
-
-    def absorb(self, statistics: RegressionStatistics, chunk: Chunk) -> RegressionStatistics:
-        """Return the statistics with one more chunk."""
-        rows, L = self._lifted(chunk), self.dictionary.size
+        multistep, region, L = self.start.multistep, self.start.region, self.dictionary.size
+        one_step = PendingRows.under(self.start.factor, following=True)
+        ahead = None if multistep is None else PendingRows.under(multistep.factor)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflowed is named at the end
-            factor = statistics.factor.absorb(rows[:-1], rows[1:, :L])
-            multistep = statistics.multistep and self._absorb_multistep(statistics.multistep, chunk, rows[:, :L])
-        region = widest(statistics.region, _region(chunk))
-        return replace(statistics, factor=factor, multistep=multistep, region=region)
+            for chunk in chunks:
+                rows = self._lifted(chunk)
+                one_step = one_step.absorb(rows[:-1], rows[1:, :L])
+                if multistep is not None and ahead is not None:
+                    ahead = ahead.absorb(*self._rows_ahead(multistep, chunk, rows[:, :L]))
+                region = widest(region, _region(chunk))
+            if multistep is not None and ahead is not None:
+                multistep = replace(multistep, factor=ahead.folded())
+            return replace(self.start, factor=one_step.folded(), multistep=multistep, region=region)
 
     def _lifted(self, chunk: Chunk) -> FloatArray:
         """Return observables and input terms of every sample, one more than transitions; design and targets view it."""
@@ -146,16 +148,15 @@ class Folding:
             )
         return rows
 
-    def _absorb_multistep(self, multistep: HorizonStatistics, chunk: Chunk, lifted: FloatArray) -> HorizonStatistics:
-        longest = multistep.horizons[-1]
-        rows = min(chunk.rows, len(chunk.states) - longest)
-        if rows <= 0:
-            return multistep
-        outputs = len(multistep.outputs)  # the first columns of the state
+    def _rows_ahead(
+        self, multistep: HorizonStatistics, chunk: Chunk, lifted: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return design and targets of the regressions several steps ahead."""
+        longest, outputs = multistep.horizons[-1], len(multistep.outputs)  # the first columns of the state
+        rows = max(min(chunk.rows, len(chunk.states) - longest), 0)
         between = [chunk.inputs[lag : lag + rows] for lag in range(longest)]
         targets = [chunk.states[h : h + rows, :outputs] for h in multistep.horizons]
-        design = np.concatenate([lifted[:rows], *between], axis=1)
-        return replace(multistep, factor=multistep.factor.absorb(design, np.concatenate(targets, axis=1)))
+        return np.concatenate([lifted[:rows], *between], axis=1), np.concatenate(targets, axis=1)
 
 
 def _empty(dictionary: Dictionary, horizons: tuple[int, ...]) -> RegressionStatistics:

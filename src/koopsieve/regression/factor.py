@@ -6,20 +6,17 @@ Q leaves over, and the number of rows. It is a monoid: `absorb` adds rows, `merg
 
 New rows are put under a factor in one of two ways, both as accurate as one QR of all rows.
 
-`householder_update` is the QR of [R; Φ]. `innovation_update` writes the new rows as Φ = YR
-and works on [I; Y] instead. Its Gram matrix I + YᵀY loses nothing as long as Y is of moderate size, that is, as long as
-the new rows hold little that the old ones did not: then everything is matrix products, which run at the full speed of
-every core and need a third less time. Y is the only place where R is inverted, row by row and backward stably, so the
-condition number of the design is never squared.
-
-The numerical rank and the condition number of a design come from its factor too.
+`householder_update` is the QR of [R; Φ]. `PendingRows` writes the new rows as Φ = YR and works on [I; Y] instead. Its
+Gram matrix I + YᵀY loses nothing as long as Y is of moderate size, that is, as long as the new rows hold little that
+the old ones did not: then everything is matrix products, which run at the full speed of every core and need half the
+time. Y is the only place where R is inverted, row by row and backward stably, so the condition number of the design is
+never squared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,20 +24,17 @@ from scipy.linalg import blas, lapack
 
 from koopsieve._types import BoolArray, FloatArray, KoopsieveError
 from koopsieve.execution import one_blas_thread
-
-if TYPE_CHECKING:
-    from koopsieve.regression.statistics import RegressionStatistics
+from koopsieve.regression.qr import expected_leverage, householder_update, positive_diagonal, products, solve_right
 
 MAX_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
 DEPENDENT = 1e-8  # norm outside the regressors before it, relative to its own: less is rounding
 _PANEL_COLUMNS = 32  # columns per panel of the blocked QR
 _FIRST_ROWS_PER_REGRESSOR = 4  # rows of the first QR, enough that those after it can be matrix products
-_SOLVED_COLUMNS = 64  # columns of the triangular solve at a time; all but this diagonal band of it is matrix products
 _BLOCK_ROWS = 2048  # rows at a time, so that what is worked on stays in the cache
 # The leverage ‖Y‖² of all new rows together, up to which products are used. Rounding changes what is known of any
 # direction, however weak, by at most ε·leverage of itself: 1e-11 here, where Householder promises ε of the largest.
 _MAX_LEVERAGE = 5e4
-_SAMPLE_EVERY = 32  # every 32nd row is tried first, to see whether the limit will be passed
+_MIN_UNEXPLAINED = 1e-5  # of a target's squares: more is subtracted in the end, with ε over this of rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +88,7 @@ class TriangularFactor:
 
         Both ways are as accurate as one QR of all rows; neither argument is written to.
         """
-        design, targets = np.asarray(design, dtype=float), np.asarray(targets, dtype=float)
-        if len(self.R) == 0 or len(design) == 0:
-            left = self.leftover_products + products(targets)
-            return TriangularFactor(self.R, self.S, left, self.rows + len(targets))
-        first = _FIRST_ROWS_PER_REGRESSOR * len(self.R)
-        if len(design) > first and not self.R.any():
-            return self.absorb(design[:first], targets[:first]).absorb(design[first:], targets[first:])
-        updated = innovation_update(self.R, self.S, design, targets)
-        R, S, rest = householder_update(self.R, self.S, design, targets) if updated is None else updated
-        return TriangularFactor(R, S, self.leftover_products + rest, self.rows + len(design))
+        return PendingRows.under(self).absorb(design, targets).folded()
 
     def merge(self, other: TriangularFactor) -> TriangularFactor:
         """Return the factor of both sets of rows together, by one QR of two triangles on top of each other."""
@@ -156,137 +141,126 @@ def refuse_too_large(factor: TriangularFactor, names: Sequence[str]) -> None:
         )
 
 
-def innovation_update(
-    R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return R, S and the cross products left over after new rows, or None where the new rows outweigh the old.
+@dataclass(frozen=True, eq=False)
+class PendingRows:
+    """A factor R, S and rows to be put under it, so far known by their products in coordinates in which R is I.
 
     With Y = ΦR⁻¹, UᵀU = I + YᵀY and the innovation E = T − YS (the new targets less what the old rows predict):
     R ← UR, S ← US + U⁻ᵀYᵀE, and EᵀE − (U⁻ᵀYᵀE)ᵀ(U⁻ᵀYᵀE) is left over, without cancellation because E is already small.
-    """
-    if not np.diagonal(R).all() or not expected_leverage(R, design) <= _MAX_LEVERAGE:
-        return None
-    p, q = S.shape
-    square, cross, left = np.eye(p), np.zeros((p, q)), np.zeros((q, q))
-    for start in range(0, len(design), _BLOCK_ROWS):
-        with np.errstate(all="ignore"):  # an almost singular R overflows here; the test below then says no
-            Y = solve_right(R, design[start : start + _BLOCK_ROWS])
-            square += Y.T @ Y
-        if not np.trace(square) <= p + _MAX_LEVERAGE:
-            return None
-        E = np.empty((len(Y), q), order="F")
-        np.subtract(targets[start : start + _BLOCK_ROWS], np.matmul(Y, S, out=E), out=E)
-        cross += Y.T @ E
-        left += products(E)
-    U = np.linalg.cholesky(square).T
-    gain = blas.dtrsm(1.0, U, cross, trans_a=1)
-    left -= products(gain)
-    np.fill_diagonal(left, np.maximum(np.diagonal(left), 0.0))  # rounding must not make a square negative
-    return np.triu(blas.dtrmm(1.0, U, R)), gain + blas.dtrmm(1.0, U, S), left
+    Only products are kept, so that any number of rows costs one U, as long as all of them together stay below
+    `_MAX_LEVERAGE`.
 
-
-def expected_leverage(R: FloatArray, design: FloatArray) -> float:
-    """Return ‖ΦR⁻¹‖², estimated from a sample of the rows of Φ; not finite where R is almost singular.
-
-    A guess is enough: it spares most of the work that would be thrown away, and either update is right.
-    """
-    sample = design[::_SAMPLE_EVERY]
-    with np.errstate(all="ignore"):
-        Y = solve_right(R, sample)
-        return float(np.einsum("ij,ij->", Y, Y)) * len(design) / max(len(sample), 1)
-
-
-def householder_update(
-    R: FloatArray, S: FloatArray, design: FloatArray, targets: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return R, S and the cross products left over after new rows, by LAPACK's blocked QR of [R; Φ]."""
-    p, q = S.shape
-    known = p if R.any() else 0  # nothing above the very first rows
-    rows = max(known + len(design), p)
-    V, T = np.zeros((rows, p), order="F"), np.zeros((rows, q), order="F")
-    V[:known], T[:known] = R[:known], S[:known]
-    V[known : known + len(design)], T[known : known + len(design)] = design, targets
-    V, tau, _, _ = lapack.dgeqrf(V, lwork=_SOLVED_COLUMNS * p, overwrite_a=1)
-    if q:
-        T, _, _ = lapack.dormqr("L", "T", V, tau, T, lwork=_SOLVED_COLUMNS * q, overwrite_c=1)
-    return *positive_diagonal(V[:p], T[:p]), products(T[p:])
-
-
-def products(columns: FloatArray) -> FloatArray:
-    """Return the products of all columns with each other; data that are too large overflow, and are refused later."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        found: FloatArray = columns.T @ columns
-    return found
-
-
-def positive_diagonal(R: FloatArray, S: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return R and S with the signs that make the diagonal of R not negative, and zeros below it."""
-    signs = np.where(np.diagonal(R) < 0, -1.0, 1.0)[:, None]
-    return signs * np.triu(R), signs * S
-
-
-def solve_right(R: FloatArray, rows: FloatArray) -> FloatArray:
-    """Return Y with YR = rows, block column by block column."""
-    Y = np.array(rows, order="F")
-    known = np.empty(
-        (len(Y), min(_SOLVED_COLUMNS, len(R))), order="F"
-    )  # once: fresh memory costs as much as the product
-    for start in range(0, len(R), _SOLVED_COLUMNS):
-        block = slice(start, start + _SOLVED_COLUMNS)
-        width = len(R[block])
-        Y[:, block] -= np.matmul(Y[:, :start], R[:start, block], out=known[:, :width])
-        blas.dtrsm(1.0, R[block, block], Y[:, block], side=1, overwrite_b=1)  # whole columns: done in place
-    return Y
-
-
-@dataclass(frozen=True)
-class DesignDiagnostics:
-    """Numerical rank and condition number of the design with every column scaled to unit length.
-
-    Scaling first makes both independent of the units of the observables. A column of zeros stays zero and counts as
-    missing rank.
+    Targets of which the old rows leave a good part unexplained need no E while rows come: T itself stands for it until
+    the end, a third of the work less, and rounding changes what is left over by ε over that part.
 
     Parameters
     ----------
-    columns : int
-        Number of regressors, L + l.
-    rank : int
-        Singular values above max(rows, columns)·ε times the largest: number of regressors that the data determine.
-    condition_number : float
-        Largest over smallest singular value; inf when a column is zero or an exact combination of others.
+    factor : TriangularFactor
+        Of the rows before.
+    predicted : array of bool, shape (q,)
+        Targets whose E is formed row by row.
+    square, cross, power : array, shape (p, p), (p, q) and (q, q)
+        YᵀY, YᵀE and EᵀE, with T for E where it is not `predicted`.
+    rows : int
+        How many are pending.
+    following : bool
+        Whether every target is a regressor of the next row, the first ones in order: then TᵀT is ΦᵀΦ but for the ends
+        of what is absorbed, and follows from YᵀY in the end. Not where some targets are `predicted`.
     """
 
-    columns: int
-    rank: int
-    condition_number: float
+    factor: TriangularFactor
+    predicted: BoolArray
+    square: FloatArray
+    cross: FloatArray
+    power: FloatArray
+    rows: int = 0
+    following: bool = False
 
+    @classmethod
+    def under(cls, factor: TriangularFactor, following: bool = False) -> PendingRows:
+        """Return no rows under a factor."""
+        p, q = factor.S.shape
+        energy = np.einsum("ij,ij->j", factor.S, factor.S) + factor.leftover
+        predicted = ~(factor.leftover >= _MIN_UNEXPLAINED * energy) | (energy == 0)
+        nothing = np.zeros((p, p)), np.zeros((p, q)), np.zeros((q, q))
+        return cls(factor, predicted, *nothing, following=following)
 
-def design_diagnostics(statistics: RegressionStatistics) -> DesignDiagnostics:
-    """Return rank and condition number of the column-scaled design, from its triangular factor alone."""
-    R = statistics.R
-    length = np.linalg.norm(R, axis=0)
-    singular: FloatArray = np.linalg.svd(R / np.where(length > 0, length, 1.0), compute_uv=False).astype(float)
-    columns = R.shape[1]
-    smallest_seen = max(statistics.rows, columns) * np.finfo(float).eps * singular.max(initial=0.0)
-    return DesignDiagnostics(columns, int(np.sum(singular > smallest_seen)), _ratio(singular))
+    def absorb(self, design: ArrayLike, targets: ArrayLike) -> PendingRows:
+        """Return the same with more rows: by matrix products where that is safe, by Householder QR elsewhere."""
+        design, targets = np.asarray(design, dtype=float), np.asarray(targets, dtype=float)
+        R, first = self.factor.R, _FIRST_ROWS_PER_REGRESSOR * len(self.factor.R)
+        if len(design) == 0:
+            return self
+        if len(R) == 0:
+            return replace(self, power=self.power + products(targets), rows=self.rows + len(targets))
+        if len(design) > first and not R.any():
+            return self.absorb(design[:first], targets[:first]).absorb(design[first:], targets[first:])
+        if not np.diagonal(R).all() or not self._bears(expected_leverage(R, design)):
+            return self._anew(design, targets)
+        pending = self
+        for start in range(0, len(design), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            more = pending._with_block(design[block], targets[block])
+            if more is None:
+                return pending._anew(design[start:], targets[start:])
+            pending = more
+        return pending
 
+    def _bears(self, leverage: float) -> bool:
+        """Whether rows of this leverage may still be added; not if it is nan."""
+        return bool(np.trace(self.square) + leverage <= _MAX_LEVERAGE)
 
-def condition_number(matrix: FloatArray) -> float:
-    """Return the ratio κ of the largest to the smallest singular value; inf for a singular or non-finite matrix.
+    def _anew(self, design: FloatArray, targets: FloatArray) -> PendingRows:
+        """Absorb rows that are too many for this factor: under the next one, or by Householder if this is it."""
+        if self.rows:
+            return PendingRows.under(self.folded(), self.following).absorb(design, targets)
+        old = self.factor
+        R, S, rest = householder_update(old.R, old.S, design, targets)
+        new = TriangularFactor(R, S, old.leftover_products + rest, old.rows + len(design))
+        return PendingRows.under(new, self.following)
 
-    Examples
-    --------
-    >>> condition_number(np.diag([1.0, 100.0]))
-    100.0
-    """
-    if not np.isfinite(matrix).all():
-        return np.inf
-    return _ratio(np.linalg.svd(matrix, compute_uv=False).astype(float))
+    def _with_block(self, design: FloatArray, targets: FloatArray) -> PendingRows | None:
+        with np.errstate(all="ignore"):  # an almost singular R overflows here; the test below then says no
+            Y = solve_right(self.factor.R, design)
+            square = Y.T @ Y
+        if not self._bears(np.trace(square)):
+            return None
+        E = self._innovation(Y, targets)
+        ends = targets[-1:], design[:1, : targets.shape[1]]
+        power = products(ends[0]) - products(ends[1]) if self._known_by_square else products(E)
+        square, cross, power = self.square + square, self.cross + Y.T @ E, self.power + power
+        return replace(self, square=square, cross=cross, power=power, rows=self.rows + len(design))
 
+    @property
+    def _known_by_square(self) -> bool:
+        """Whether TᵀT is known from YᵀY, but for the ends."""
+        return self.following and not self.predicted.any()
 
-def _ratio(singular: FloatArray) -> float:
-    if singular.size == 0:
-        return 1.0
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        ratio = float(singular[0] / singular[-1])
-    return np.inf if np.isnan(ratio) else ratio
+    def _innovation(self, Y: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return E where it is `predicted`, T elsewhere."""
+        if not self.predicted.any():
+            return targets
+        E = np.array(targets, order="F")
+        E[:, self.predicted] -= Y @ self.factor.S[:, self.predicted]
+        return E
+
+    def folded(self) -> TriangularFactor:
+        """Return the factor of all rows."""
+        if not self.rows:
+            return self.factor
+        R, S, rows = self.factor.R, self.factor.S, self.factor.rows + self.rows
+        if len(R) == 0:
+            return TriangularFactor(R, S, self.factor.leftover_products + self.power, rows)
+        later = np.where(self.predicted, 0.0, S)  # what is still to be subtracted: E = T − Y·later
+        cross = self.cross - self.square @ later
+        subtracted = later.T @ (0.5 * (self.cross + cross))
+        left = self.power - subtracted - subtracted.T
+        if self._known_by_square:
+            first = R[: len(left), : len(left)]
+            left += first.T @ self.square[: len(left), : len(left)] @ first
+        U = np.linalg.cholesky(self.square + np.eye(len(R))).T
+        gain = blas.dtrsm(1.0, U, cross, trans_a=1)
+        left -= products(gain)
+        np.fill_diagonal(left, np.maximum(np.diagonal(left), 0.0))  # rounding must not make a square negative
+        left += self.factor.leftover_products
+        return TriangularFactor(np.triu(blas.dtrmm(1.0, U, R)), gain + blas.dtrmm(1.0, U, S), left, rows)

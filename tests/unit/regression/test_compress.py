@@ -100,15 +100,6 @@ def test_merge_is_associative_and_select_commutes_with_it(cuts, seed):
     assert_same_factor(chosen.factor, TriangularFactor.empty(2, 2).absorb(design[:, kept], targets[:, kept]))
 
 
-def test_select_keeps_inputs_and_horizons():
-    data = make(inputs=1)
-    phi = (States() + Monomials()).fit(data)
-    kept = [0, 1, 3]
-    cut = compress(data, phi, horizons=[1, 4]).select(kept)
-    direct = compress(data, phi.select(kept), horizons=[1, 4])
-    assert_same_statistics(cut, direct)
-
-
 def test_discount_weights_rows():
     rng = np.random.default_rng(0)
     design, targets = rng.normal(size=(10, 2)), rng.normal(size=(10, 2))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from koopsieve._types import KoopsieveError
-from koopsieve.data import Trajectories
+from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Constant, Dictionary, Fourier, Function, Monomials, SquaredExponential, States
 from koopsieve.regression import RegressionStatistics, compress
 from tests.problems import assert_same_statistics
@@ -15,20 +15,22 @@ from tests.problems import assert_same_statistics
 
 def make(seed=0):
     rng = np.random.default_rng(seed)
-    return Trajectories.from_arrays(rng.normal(size=(60, 2)), rng.normal(size=(59, 1)))
+    return Trajectories.from_arrays(rng.normal(size=(60, 2)), rng.normal(size=(59, 1)), dt=0.2)
 
 
 @pytest.mark.parametrize("horizons", [(), (1, 3)])
 def test_statistics_come_back_and_merge_with_new_data(tmp_path, horizons):
-    first, second = make(0), make(1)
-    phi = (States() + Monomials()).fit(first)
+    first, second = (embed_delays(make(seed), 1, 2, "k+1") for seed in (0, 1))
+    phi = (States() + Monomials(of="states and inputs")).fit(first)
     compress(first, phi, horizons=horizons).save(tmp_path / "yesterday.npz")
     phi.save(tmp_path / "phi.npz")
     later = Dictionary.load(tmp_path / "phi.npz")
     grown = RegressionStatistics.load(tmp_path / "yesterday.npz").merge(compress(second, later, horizons=horizons))
     at_once = compress(first, phi, horizons=horizons).merge(compress(second, phi, horizons=horizons))
     assert_same_statistics(grown, at_once, tolerance=0)
-    assert grown.rows == 118
+    assert grown.rows == at_once.rows == 112
+    assert grown.signals == at_once.signals == first.signals
+    assert grown.multistep is None or grown.multistep.inputs == ("u1[k+1]",)
 
 
 def test_dictionaries_come_back(tmp_path):

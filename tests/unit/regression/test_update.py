@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 
 from koopsieve.regression import TriangularFactor
-from koopsieve.regression.factor import (
-    _MAX_LEVERAGE,
-    expected_leverage,
-    householder_update,
-    innovation_update,
-    solve_right,
-)
+from koopsieve.regression.factor import _MAX_LEVERAGE, PendingRows
+from koopsieve.regression.qr import expected_leverage, householder_update, solve_right
+from tests.problems import assert_same_factor
 
 
 def overlapping_kernels(rows=6000, centers=80, seed=0):
@@ -49,24 +45,65 @@ def test_what_is_left_over_is_as_accurate_as_by_householder():
     for start in range(0, len(design), 500):
         rows = design[start : start + 500], targets[start : start + 500]
         factor = factor.absorb(*rows)
-        R, S, more = householder_update(plain.R, plain.S, *rows)
-        plain = TriangularFactor(R, S, plain.leftover_products + more, plain.rows + len(rows[0]))
-    error, by_householder = (np.abs(f.leftover / rest - 1).max() for f in (factor, plain))
-    assert error < 4 * by_householder + 1e-12
+        plain = by_householder(*rows, plain)
+    error, allowed = (np.abs(f.leftover / rest - 1).max() for f in (factor, plain))
+    assert error < 4 * allowed + 1e-12
+
+
+def by_householder(design, targets, old=None):
+    """Return the factor of rows, or of rows under an old one, by Householder alone."""
+    old = TriangularFactor.empty(design.shape[1], targets.shape[1]) if old is None else old
+    R, S, more = householder_update(old.R, old.S, design, targets)
+    return TriangularFactor(R, S, old.leftover_products + more, old.rows + len(design))
+
+
+def by_products(old, design, targets):
+    """Return how many of these rows under an old factor are left as products."""
+    return PendingRows.under(old).absorb(design, targets).rows
 
 
 @pytest.mark.parametrize("shape", [(40, 3, 2), (900, 150, 70), (3000, 100, 1), (500, 5, 0)])
-def test_both_updates_give_the_same(shape):
+@pytest.mark.parametrize("noise", [1.0, 1e-7])  # the first target: above and below what is subtracted in the end
+def test_both_updates_give_the_same(shape, noise):
     rows, p, q = shape
     rng = np.random.default_rng(rows)
-    old, new = rng.normal(size=(rows, p)), rng.normal(size=(rows, p))
-    first = householder_update(np.zeros((p, p)), np.zeros((p, q)), old, rng.normal(size=(rows, q)))
-    targets = rng.normal(size=(rows, q))
-    one = innovation_update(first[0], first[1], new, targets)
-    two = householder_update(first[0], first[1], new, targets)
-    assert one is not None
-    for mine, theirs in zip(one, two, strict=True):
+    design, targets = rng.normal(size=(2 * rows, p)), rng.normal(size=(2 * rows, q))
+    targets[:, :1] = design @ rng.normal(size=(p, min(q, 1))) + noise * targets[:, :1]
+    old = by_householder(design[:rows], targets[:rows])
+    assert PendingRows.under(old).predicted.tolist() == [noise < 1e-3] * min(q, 1) + [False] * (q - 1)
+    assert by_products(old, design[rows:], targets[rows:]) == rows
+    one, two = old.absorb(design[rows:], targets[rows:]), by_householder(design[rows:], targets[rows:], old)
+    for name in ("R", "S", "leftover_products"):
+        mine, theirs = getattr(one, name), getattr(two, name)
         np.testing.assert_allclose(mine, theirs, atol=1e-12 * np.sqrt(rows), rtol=1e-12)
+    np.testing.assert_allclose(one.leftover, two.leftover, rtol=1e-8)
+
+
+def test_rows_that_come_in_pieces_are_folded_in_once():
+    rng = np.random.default_rng(7)
+    design, targets = rng.normal(size=(3000, 6)), rng.normal(size=(3000, 2))
+    pending = PendingRows.under(by_householder(design[:100], targets[:100]))
+    for start in range(100, len(design), 50):
+        pending = pending.absorb(design[start : start + 50], targets[start : start + 50])
+    assert pending.rows == 2900
+    assert_same_factor(pending.folded(), by_householder(design, targets))
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_targets_that_are_the_next_rows_regressors_need_no_products_of_their_own(exact):
+    rng = np.random.default_rng(8)
+    rows = rng.normal(size=(3001, 6)) * np.logspace(-6, 6, 6)
+    if exact:
+        rows[:, 2] = 1.0
+    pending, whole = (PendingRows.under(TriangularFactor.empty(6, 4), following) for following in (True, False))
+    for start in (0, 500, 1700):  # an episode each
+        piece = rows[start : start + 900]
+        pending, whole = (one.absorb(piece[:-1], piece[1:, :4]) for one in (pending, whole))
+    assert pending.rows == whole.rows > 2500
+    mine, theirs = pending.folded(), whole.folded()
+    np.testing.assert_array_equal(mine.R, theirs.R)
+    size = np.sqrt(np.outer(theirs.leftover, theirs.leftover)) + exact
+    np.testing.assert_allclose(mine.leftover_products / size, theirs.leftover_products / size, atol=1e-12)
 
 
 def test_a_prior_says_of_every_regressor_that_it_is_zero():
@@ -83,11 +120,10 @@ def test_rows_that_outweigh_the_old_ones_are_left_to_householder():
     rng = np.random.default_rng(0)
     old = rng.normal(size=(50, 4))
     old[:, 2] *= 1e-30  # a kernel that the first rows hardly reached
-    R, S, _ = householder_update(np.zeros((4, 4)), np.zeros((4, 1)), old, rng.normal(size=(50, 1)))
-    assert innovation_update(R, S, rng.normal(size=(50, 4)), rng.normal(size=(50, 1))) is None
-    old[:, 2] = 0.0
-    R, S, _ = householder_update(np.zeros((4, 4)), np.zeros((4, 1)), old, rng.normal(size=(50, 1)))
-    assert innovation_update(R, S, rng.normal(size=(50, 4)), rng.normal(size=(50, 1))) is None
+    for smallest in (1.0, 0.0):
+        old[:, 2] *= smallest
+        first = by_householder(old, rng.normal(size=(50, 1)))
+        assert by_products(first, rng.normal(size=(50, 4)), rng.normal(size=(50, 1))) == 0
 
 
 def rows_of_leverage(leverage, rows=3000, p=40, q=3, seed=3):
@@ -105,9 +141,8 @@ def rows_of_leverage(leverage, rows=3000, p=40, q=3, seed=3):
 def test_both_sides_of_the_most_leverage_give_the_factor_of_one_qr(share, products):
     """At the limit rounding may change a direction, however weak, by ε·leverage of itself: about 1e-11."""
     design, targets = rows_of_leverage(share * _MAX_LEVERAGE)
-    p, q = design.shape[1], targets.shape[1]
-    old = TriangularFactor(*householder_update(np.zeros((p, p)), np.zeros((p, q)), design[:200], targets[:200]), 200)
-    assert (innovation_update(old.R, old.S, design[200:], targets[200:]) is not None) == products
+    p, old = design.shape[1], by_householder(design[:200], targets[:200])
+    assert (by_products(old, design[200:], targets[200:]) == len(design) - 200) == products
     factor = old.absorb(design[200:], targets[200:])
     Q, R = np.linalg.qr(design)
     M = solve_right(R, factor.R)  # the identity but for signs, and rounding relative to each direction
@@ -127,12 +162,13 @@ def test_rows_of_which_a_sample_says_nothing_are_still_refused_by_all_of_them():
     design, targets = rng.normal(size=(200, 5)), rng.normal(size=(200, 1))
     design[33] *= 1e6  # between the rows that are looked at beforehand
     assert expected_leverage(old.R, design) < _MAX_LEVERAGE
-    assert innovation_update(old.R, old.S, design, targets) is None
+    assert by_products(old, design, targets) == 0
 
 
 def test_a_nearly_singular_factor_does_not_overflow_into_the_answer():
     R = np.diag([1.0, 1e-308])
-    assert innovation_update(R, np.zeros((2, 1)), np.ones((3, 2)), np.ones((3, 1))) is None
+    old = TriangularFactor(R, np.zeros((2, 1)), np.zeros((1, 1)), 2)
+    assert by_products(old, np.ones((3, 2)), np.ones((3, 1))) == 0
 
 
 def test_solve_right_is_exact_across_blocks():

@@ -9,6 +9,7 @@ statistics, out comes an `Estimate`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from koopsieve.identify.estimate import Estimate, Status, require_statistics, st
 from koopsieve.identify.prior import SpikeSlabPrior
 from koopsieve.identify.settle import Settled, join, on_all_cores, put, settle, take
 from koopsieve.identify.spike_slab import equations
-from koopsieve.identify.spike_slab.algorithm_1 import LORENZ_PRIOR, PublishedSpikeSlab, UpdateOrder
+from koopsieve.identify.spike_slab.algorithm_1 import PublishedSpikeSlab
 from koopsieve.identify.spike_slab.averaging import WeightMoments, average
 from koopsieve.identify.spike_slab.bound import Posterior
 from koopsieve.identify.spike_slab.rules import Rules, Start, begin, empty, resume
@@ -60,6 +61,7 @@ class SpikeSlab:
     tolerance: float = 1e-4
     max_sweeps: int = 200
     averaged: bool | None = None
+    published: ClassVar[type[PublishedSpikeSlab]] = PublishedSpikeSlab  # the paper's own updates, Algorithm 1
 
     def __post_init__(self) -> None:
         require_kind("a prior", self.prior, SpikeSlabPrior, "Use SpikeSlabPrior().")
@@ -68,20 +70,6 @@ class SpikeSlab:
             raise KoopsieveError(f"averaged must be True, False or None. Got {self.averaged!r}.")
         if not self.starts:
             raise KoopsieveError("At least one start is needed. Use the default, or starts=(Start.ZERO,).")
-
-    @staticmethod
-    def published(
-        prior: SpikeSlabPrior = LORENZ_PRIOR,
-        *,
-        relaxation: float = 0.1,
-        max_sweeps: int = 500,
-        tolerance: float = 1e-6,
-        order: UpdateOrder = UpdateOrder.PREVIOUS_SWEEP,
-        initial_precision: float = 0.1,
-        initial_inclusion: float = 0.5,
-    ) -> PublishedSpikeSlab:
-        """Return the paper's own updates (Algorithm 1), in one of four readings: see `PublishedSpikeSlab`."""
-        return PublishedSpikeSlab(prior, relaxation, max_sweeps, tolerance, order, initial_precision, initial_inclusion)
 
     def identify(self, statistics: RegressionStatistics, start: Estimate | None = None) -> Estimate:
         """Infer the Koopman matrix and the inclusion probabilities of every target.
