@@ -21,6 +21,7 @@ from koopsieve.sieve.simulation.simulation_problem import ALIKE, USELESS, Fitted
 from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, forward_order, supported
 
 _START_SIZES = (4, 8, 16, 32, 64, 128)  # coefficients per sum of the nested sets, the best of which is the start
+_PATIENCE = 2  # hopeless sizes after which smaller ones are left out: the way up begins below the first of them
 _FINE = LevenbergMarquardt(iterations=8, tolerance=1e-3)
 _ROUGH = LevenbergMarquardt(iterations=4, tolerance=1e-2)
 
@@ -161,10 +162,10 @@ class SimulationSearch:
     ) -> Front:
         """Return the front with every size tried from the next larger and from the next smaller set.
 
-        Sizes below one that is hopeless are left out.
+        Sizes below hopeless ones are left out.
         """
         turns = [*((size, True) for size in sorted(sizes, reverse=True)), *((size, False) for size in sorted(sizes))]
-        least = 0
+        least = failed = 0
         factors: dict[FittedSet, TriangularFactor] = {}  # most sets are a source on the way down and on the way up
         for size, downwards in progress(turns, "Filling the path", len(turns)):
             source = front.above(size) if downwards else front.below(size)
@@ -177,7 +178,8 @@ class SimulationSearch:
             if not front.knows(columns, kept):
                 front = front.with_set(problem.refitted(columns, source, factor, kept, self.optimiser))
             if downwards and size in front.sets and hopeless([front.sets[size]], front.larger(size)):
-                least = size
+                failed += 1
+                least = size if failed == _PATIENCE else least
         return front
 
 
