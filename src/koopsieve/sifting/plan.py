@@ -98,7 +98,8 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
         )
     deepest = deepest_of(grid)
     if len(grid) == 1 and not isinstance(dictionary, str):
-        return SearchPlan((SearchJob(grid[0], dictionary, forms),), (), deepest, grid[0])
+        job = SearchJob(grid[0], dictionary, tuple(sorted(forms, key=_turn)))
+        return SearchPlan((job,), (), deepest, grid[0])
     fast = PreliminarySearch.on_sample(parts, deepest, settings.seed)
     plain = [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
     line = plain[_simplest(plain)].embedding
@@ -130,7 +131,7 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     if linear:
         family = (best[0][1],)
         jobs = (*jobs, *_linear_jobs(linear, family, _deepest_affordable(fast, family, grid, line), signals))
-    jobs = tuple(sorted(jobs, key=_turn))
+    jobs = tuple(sorted(jobs, key=lambda job: _turn(job.forms[0])))
     return SearchPlan(jobs, (*plain, *(one.summary for one in tried)), deepest, line, delays is None)
 
 
@@ -192,9 +193,8 @@ def _deepest_affordable(
     return line
 
 
-def _turn(job: SearchJob) -> tuple[bool, bool]:
-    """Return when a job has its turn: first what is likely to be best, beside which others stop early; hidden last."""
-    form = job.forms[0]
+def _turn(form: Form) -> tuple[bool, bool]:
+    """Return when a form has its turn: first what is likely to be best, beside which others stop early; hidden last."""
     return form.recipe is not None, not form.uses_input_terms
 
 

@@ -142,11 +142,11 @@ def _task(job: SearchJob, plan: SearchPlan, divided: Parts, settings: SiftSettin
 
 def _given_up(searched: _Search, rival: PathPoint, settings: SiftSettings) -> SearchResult:
     """Return a search that is judged on the validation data alone: on the folds its points count as useless."""
-    found = searched.found
+    found, parts = searched.found, searched.parts
     chosen = chosen_point(found.points, settings.max_terms)
-    summary = _summary(searched, found.points[chosen], searched.seconds)
     points = tuple(stopped(point, rival) for point in found.points)
-    return SearchResult(searched.parts, replace(found, points=points), chosen, summary)
+    summary = replace(_summary(searched, points[chosen], searched.seconds), runs=found.points[chosen].runs)
+    return SearchResult(parts, replace(found, points=points), chosen, summary)
 
 
 def _judged(searched: _Search, least: float, rival: PathPoint | None, settings: SiftSettings) -> SearchResult:
