@@ -18,7 +18,7 @@ from koopsieve.sifting.settings import Data, SiftSettings
 Given = TypeVar("Given", Data, Data | float, Data | float | None)
 
 MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that it is split as trajectories are
-MAX_WINDOW_ROWS = 10_000  # validation samples that every candidate predicts
+MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
 MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
 MAX_FOLDED_ROWS = 5_000  # samples to learn from up to which the validation data alone would decide too little
 FOLDS = 3  # beside the validation data
