@@ -8,10 +8,10 @@ registry `koopsieve.forms.FORMS` holds one of each, with default settings. A new
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from koopsieve._display import Facts, Shown
 from koopsieve.data import Trajectories
@@ -22,6 +22,8 @@ from koopsieve.forms.task import Task
 from koopsieve.identify import Estimate, Identifier
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.algorithm_2 import Sieve, sifted_by
+
+SHORT_PATH = 5  # sets that tell whether a form is far behind another search
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +123,18 @@ class Candidates(ABC):
     def path(self, chosen: int) -> SievePath:
         """Return the path with a choice."""
         return SievePath(self.form.name, self.points, self.task.horizons, chosen, self.total)
+
+
+Found = TypeVar("Found", bound=Candidates)
+
+
+def short_or_whole(task: Task, search: Callable[[int], Found]) -> Found:
+    """Search a path of about so many sets as asked for; only a few where these are beaten by another search."""
+    if task.rivals:
+        short = search(min(SHORT_PATH, task.path_length))
+        if task.beaten(short.points):
+            return short
+    return search(task.path_length)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

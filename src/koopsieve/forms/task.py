@@ -56,9 +56,10 @@ class Task:
     to_beat : float
         Error of the median free run of the best model in other forms; inf where the form was asked for. A form whose
         short fits do not beat it may stop early.
-    beaten : function
-        Tells whether points, judged on the validation windows, are all clearly worse than one of another search: then
-        a search may end with these.
+    rivals : tuple of PathPoint
+        What other searches found, judged on the same validation windows; none where they are no fair comparison.
+    worse : function
+        Tells whether all of some points are clearly worse than the best of others.
     """
 
     learn: Trajectories | Stream
@@ -74,7 +75,12 @@ class Task:
     budget: float = DEFAULT_BUDGET
     until: float = np.inf
     to_beat: float = np.inf
-    beaten: Callable[[Sequence[PathPoint]], bool] = lambda points: False
+    rivals: tuple[PathPoint, ...] = ()
+    worse: Callable[[Sequence[PathPoint], Sequence[PathPoint]], bool] = lambda points, others: False
+
+    def beaten(self, points: Sequence[PathPoint]) -> bool:
+        """Tell whether points are all clearly worse than one of another search: then a search may end with these."""
+        return bool(self.rivals) and self.worse(points, self.rivals)
 
     def stays_in_range(self, model: Model) -> bool:
         """Tell whether a model stays bounded with inputs beyond those of the data: see `stays_in_range`."""

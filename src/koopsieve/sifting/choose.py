@@ -133,12 +133,15 @@ def scores(evidence: Evidence) -> FloatArray:
     return score + np.where(evidence.in_range, 0.0, PRICE_OF_RANGE) + np.where(evidence.bounded, 0.0, UNBOUNDED)
 
 
-def clearly_worse(evidence: Evidence) -> BoolArray:
-    """Tell which candidates are worse than the best threefold, and by three standard errors of the difference."""
+def clearly_worse(evidence: Evidence, by: float = CLEARLY) -> BoolArray:
+    """Tell which candidates are worse than the best threefold, and by three standard errors of the difference.
+
+    With `by` another difference of the scores than that counts.
+    """
     score = scores(evidence)
     best = _first_least(score)
     doubt = evidence.shares @ _differences(evidence, best)[1]
-    worse: BoolArray = score - score[best] > np.maximum(CLEARLY, CLEAR_ERRORS * doubt)
+    worse: BoolArray = score - score[best] > np.maximum(by, CLEAR_ERRORS * doubt)
     return worse
 
 

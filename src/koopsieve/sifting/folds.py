@@ -18,7 +18,7 @@ from koopsieve.data import Trajectories
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
 from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
-from koopsieve.sifting.choose import FAR_BETTER, UNRELATED, Evidence, clearly_worse, scores
+from koopsieve.sifting.choose import FAR_BETTER, MAX_TOLERANCE, UNRELATED, Evidence, clearly_worse, scores
 from koopsieve.sifting.parts import Parts
 
 HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which there is no second look
@@ -49,7 +49,7 @@ def judged_again(found: Candidates, parts: Parts, least: float = np.inf, rival: 
         judged = {i: _joined(judged[i], _on_part(judged[i], model, fold.windows, parts)) for i, model in models}
         known |= judged
     like = next(iter(judged.values()))
-    return replace(found, points=tuple(_stopped(known[i], like) for i in range(len(found.points))))
+    return replace(found, points=tuple(stopped(known[i], like) for i in range(len(found.points))))
 
 
 def _still_promising(
@@ -62,7 +62,7 @@ def _still_promising(
         errors, count = rival.errors, points[0].errors.blocks.shape[1]
         first = replace(errors, blocks=errors.blocks[:, :count])  # of the parts that these points were judged on so far
         points.append(replace(rival, errors=first, runs=rival.runs[: len(points[0].runs)]))
-    worse = clearly_worse(Evidence.of(points))
+    worse = clearly_worse(Evidence.of(points), MAX_TOLERANCE)  # no choice may cost more than that
     return {i: point for k, (i, point) in enumerate(judged.items()) if k == best or short[i] or not worse[k]}
 
 
@@ -137,7 +137,7 @@ def _joined(point: PathPoint, more: PathPoint) -> PathPoint:
     return replace(point, errors=errors, runs=np.concatenate([point.runs, more.runs]))
 
 
-def _stopped(point: PathPoint, like: PathPoint) -> PathPoint:
+def stopped(point: PathPoint, like: PathPoint) -> PathPoint:
     """Return a point with infinite errors on the parts of the data that it was not judged on and another was."""
     missing = like.errors.blocks.shape[1] - point.errors.blocks.shape[1]
     blocks = np.pad(point.errors.blocks, ((0, 0), (0, missing)), constant_values=np.inf)

@@ -17,6 +17,7 @@ from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.forms import Form, PlainLinearForm
 from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores, seems_unstable
+from koopsieve.sifting.folds import HOPELESS
 from koopsieve.sifting.parts import Parts, deepest_of
 from koopsieve.sifting.preliminary import Family, PreliminarySearch, SearchSummary, dead_time, families, under_feedback
 from koopsieve.sifting.settings import SiftSettings
@@ -97,7 +98,8 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
         )
     deepest = deepest_of(grid)
     if len(grid) == 1 and not isinstance(dictionary, str):
-        return SearchPlan((SearchJob(grid[0], dictionary, forms),), (), deepest, grid[0])
+        job = SearchJob(grid[0], dictionary, tuple(sorted(forms, key=_turn)))
+        return SearchPlan((job,), (), deepest, grid[0])
     fast = PreliminarySearch.on_sample(parts, deepest, settings.seed)
     plain = [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
     line = plain[_simplest(plain)].embedding
@@ -115,7 +117,8 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
         return SearchPlan(_linear_jobs(linear, offered, shallow, signals), tuple(plain), deepest, line, delays is None)
     near = {*NONLINEAR_DELAYS, line.state_delays} if delays is None else {e.state_delays for e in grid}
     near_line = [one for one in grid if one.inputs_at == line.inputs_at and one.state_delays in near]
-    same = [one for one in near_line if one.dead_time in (0, line.dead_time)]
+    hopeless = _hopeless_delays(plain, unstable)
+    same = [one for one in near_line if one.dead_time in (0, line.dead_time) and one not in hopeless]
     pairs = [(embedding, one) for embedding in same for one in offered]
     tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals, deadline))
     best = [one.pair for one in _best_of_each(tried, unstable)] or [(line, offered[0])]
@@ -127,8 +130,8 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
         jobs += tuple(job for pair in best[1:most] for job in _jobs(again, *pair, signals))
     if linear:
         family = (best[0][1],)
-        jobs = (*_linear_jobs(linear, family, _deepest_affordable(fast, family, grid, line), signals), *jobs)
-        jobs = tuple(sorted(jobs, key=lambda job: job.forms[0].recipe is not None))  # the slowest last
+        jobs = (*jobs, *_linear_jobs(linear, family, _deepest_affordable(fast, family, grid, line), signals))
+    jobs = tuple(sorted(jobs, key=lambda job: _turn(job.forms[0])))
     return SearchPlan(jobs, (*plain, *(one.summary for one in tried)), deepest, line, delays is None)
 
 
@@ -170,6 +173,13 @@ def _best_of_each(tried: Sequence[_Tried], short: bool) -> list[_Tried]:
     return found
 
 
+def _hopeless_delays(plain: Sequence[SearchSummary], short: bool) -> list[Embedding]:
+    """Return delays that a plain linear model with others beats so far that no function of them makes up for it."""
+    evidence = _evidence(plain, [0] * len(plain), short)
+    score = scores(replace(evidence, bounded=[True] * len(plain)))
+    return [one.embedding for one, own in zip(plain, score, strict=True) if own > score.min() + HOPELESS]
+
+
 def _deepest_affordable(
     fast: PreliminarySearch, offered: Sequence[Block | Family], grid: Sequence[Embedding], line: Embedding
 ) -> Embedding:
@@ -181,6 +191,11 @@ def _deepest_affordable(
         if all(fast.fitted(embedding, recipe) is not None for recipe in given):
             return embedding
     return line
+
+
+def _turn(form: Form) -> tuple[bool, bool]:
+    """Return when a form has its turn: first what is likely to be best, beside which others stop early; hidden last."""
+    return form.recipe is not None, not form.uses_input_terms
 
 
 def _recipe(embedding: Embedding, offered: Block | Family, signals: Signals, sees_inputs: bool) -> Block | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from koopsieve.execution.executors import part
 from koopsieve.forms import Candidates, Form, PlainLinearForm, Task
 from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import Evidence, choose, chosen_point, clearly_worse
-from koopsieve.sifting.folds import best_scores, judged_again
+from koopsieve.sifting.folds import best_scores, judged_again, stopped
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import SearchJob, SearchPlan
 from koopsieve.sifting.preliminary import CLEARLY_UNSTABLE, FULL, SearchSummary
@@ -54,9 +53,11 @@ def search_all(
             parts, task = made
             until = deadline if found else np.inf  # the first search is always made, whole
             error = min((float(np.median(point.runs)) for point in rivals), default=np.inf)
-            beaten = partial(_beaten, rivals=() if any(one.unstable for one in found) else rivals)
+            fair = not any(one.unstable for one in found)  # else long runs favour false models
             with part(settings.shown, share * (1 - SHARE_OF_JUDGING)):
-                found.append(_Search.of(form, job, parts, replace(task, until=until, to_beat=error, beaten=beaten)))
+                given = replace(task, until=until, to_beat=error)
+                given = replace(given, rivals=tuple(rivals), worse=_clearly_worse) if fair else given
+                found.append(_Search.of(form, job, parts, given))
     _check_nothing_chosen_blindly(divided, found, [form for job in plan.jobs for form in job.forms])
     results = _judged_in_turn(found, settings, share * SHARE_OF_JUDGING, deadline)
     return SearchResults(tuple(results), tuple(left_out))
@@ -78,15 +79,23 @@ class _Search:
         return cls(job, parts, form.candidates(task), time.perf_counter() - begun)
 
     @property
+    def plain(self) -> bool:
+        """Whether it is the plain linear model."""
+        return isinstance(self.found.form, PlainLinearForm)
+
+    @property
     def unstable(self) -> bool:
         """Whether it is a plain linear model with a pole well outside the unit circle."""
-        plain = isinstance(self.found.form, PlainLinearForm)
-        return plain and any(point.model.spectral_radius > CLEARLY_UNSTABLE for point in self.found.points)
+        return self.plain and any(point.model.spectral_radius > CLEARLY_UNSTABLE for point in self.found.points)
+
+    def beaten(self, rival: PathPoint) -> bool:
+        """Tell whether it is clearly worse than a point of another search; others are compared with the plain model."""
+        return not self.plain and _clearly_worse(self.found.points, [rival])
 
 
-def _beaten(points: Sequence[PathPoint], rivals: Sequence[PathPoint]) -> bool:
-    """Tell whether points are all clearly worse than the best of the searches before, on the validation data."""
-    return bool(rivals) and bool(clearly_worse(Evidence.of([*points, *rivals]))[: len(points)].all())
+def _clearly_worse(points: Sequence[PathPoint], others: Sequence[PathPoint]) -> bool:
+    """Tell whether points are all clearly worse than the best of others, on the validation data."""
+    return bool(others) and bool(clearly_worse(Evidence.of([*points, *others]))[: len(points)].all())
 
 
 def _judged_in_turn(
@@ -98,13 +107,17 @@ def _judged_in_turn(
     """
     best = best_scores([(one.found, one.parts) for one in found])
     fair = len(found) > 1 and not any(one.unstable for one in found)
-    least, rival = min(best) if fair else np.inf, None
-    results: dict[int, SearchResult] = {}
+    least = min(best) if fair else np.inf
+    first, results = -1, dict[int, SearchResult]()
     for i in np.argsort(best, kind="stable").tolist():
         with part(settings.shown, share):
             early = time.perf_counter() < deadline
-            results[i] = _judged(found[i], least if early else -np.inf, rival, settings)
-        rival = results[i].path.choice if rival is None and fair else rival
+            rival = results[first].path.choice if first >= 0 else None
+            if rival is not None and found[i].beaten(found[first].found.points[results[first].chosen]):
+                results[i] = _given_up(found[i], rival, settings)
+            else:
+                results[i] = _judged(found[i], least if early else -np.inf, rival, settings)
+        first = i if fair and first < 0 else first
         settings.tell(results[i].summary)
     return [results[i] for i in range(len(found))]
 
@@ -127,23 +140,36 @@ def _task(job: SearchJob, plan: SearchPlan, divided: Parts, settings: SiftSettin
     return parts, task
 
 
+def _given_up(searched: _Search, rival: PathPoint, settings: SiftSettings) -> SearchResult:
+    """Return a search that is judged on the validation data alone: on the folds its points count as useless."""
+    found, parts = searched.found, searched.parts
+    chosen = chosen_point(found.points, settings.max_terms)
+    points = tuple(stopped(point, rival) for point in found.points)
+    summary = replace(_summary(searched, points[chosen], searched.seconds), runs=found.points[chosen].runs)
+    return SearchResult(parts, replace(found, points=points), chosen, summary)
+
+
 def _judged(searched: _Search, least: float, rival: PathPoint | None, settings: SiftSettings) -> SearchResult:
-    begun, parts, job = time.perf_counter(), searched.parts, searched.job
+    begun, parts = time.perf_counter(), searched.parts
     found, chosen = _chosen(judged_again(searched.found, parts, least, rival), parts, settings.max_terms)
-    found = _refined(found, chosen, parts)
-    choice, seconds = found.points[chosen], searched.seconds + time.perf_counter() - begun
-    summary = SearchSummary(
+    if rival is None or not _clearly_worse([found.points[chosen]], [rival]):
+        found = _refined(found, chosen, parts)
+    summary = _summary(searched, found.points[chosen], searched.seconds + time.perf_counter() - begun)
+    return SearchResult(parts, found, chosen, summary)
+
+
+def _summary(searched: _Search, choice: PathPoint, seconds: float) -> SearchSummary:
+    return SearchSummary(
         stage=FULL,
-        form=found.form.name,
-        embedding=job.embedding,
-        dictionary=repr(job.dictionary),
-        candidates=found.total,
+        form=searched.found.form.name,
+        embedding=searched.job.embedding,
+        dictionary=repr(searched.job.dictionary),
+        candidates=searched.found.total,
         kept=choice.size,
         errors=choice.errors,
         runs=choice.runs,
         seconds=seconds,
     )
-    return SearchResult(parts, found, chosen, summary)
 
 
 def _chosen(found: Candidates, parts: Parts, most: int | None) -> tuple[Candidates, int]:

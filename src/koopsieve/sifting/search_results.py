@@ -125,11 +125,10 @@ class SearchResults:
 
     @property
     def paths(self) -> dict[str, SievePath]:
-        """The path of each form: where several dictionaries were searched, that of the best one."""
+        """The path of each form, the simplest first; of several dictionaries that of the best one."""
         best = self.best.path
-        forms = dict.fromkeys(one.path.form for one in self.every)
-        of_form = {form: [one for one in self.every if one.path.form == form] for form in forms}
-        return {form: best if best.form == form else simplest(some).path for form, some in of_form.items()}
+        of_form = {form: [one for one in self.every if one.path.form == form] for form in FORMS}
+        return {form: best if best.form == form else simplest(some).path for form, some in of_form.items() if some}
 
 
 def simplest(made: Sequence[SearchResult]) -> SearchResult:

@@ -9,6 +9,7 @@ from koopsieve import GraphSieve, HorizonLeastSquares, HorizonSieve, KoopsieveEr
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Constant, Monomials, SquaredExponential, States
 from koopsieve.evaluate import WindowErrors, horizon_nmse, stays_in_range
+from koopsieve.forms.form import short_or_whole
 from koopsieve.forms.linear.refits import Refitter, default_refits
 from koopsieve.forms.reprojected.model import ReprojectedModel
 from koopsieve.forms.task import Task, filled
@@ -184,3 +185,18 @@ def test_the_learning_part_is_asked_too_whether_a_model_stays_in_range():
     assert stays_in_range(model, quiet)
     assert not Task(loud, quiet, quiet, phi, (1, 5)).stays_in_range(model)
     assert Task(quiet, quiet, quiet, phi, (1, 5)).stays_in_range(model)
+
+
+@pytest.mark.parametrize(("rivals", "beaten", "lengths"), [(0, True, [12]), (1, True, [5]), (1, False, [5, 12])])
+def test_a_path_is_short_where_another_search_is_far_better(path, rivals, beaten, lengths):
+    data = oscillator(100)
+    asked = Task(data, data, data, States().fit(data), (1,), path_length=12)
+    task = replace(asked, rivals=path.points[:rivals], worse=lambda points, others: beaten)
+    tried = []
+
+    def search(length):
+        tried.append(length)
+        return path
+
+    assert short_or_whole(task, search) is path
+    assert tried == lengths

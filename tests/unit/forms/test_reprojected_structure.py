@@ -156,14 +156,16 @@ def test_the_factor_and_products_are_those_of_the_jacobian_whatever_the_chunks(m
     J = (slopes / scale[:, :, None]).reshape(-1, len(theta))
     target = ((windows.outputs - outputs) / scale).ravel() + J @ theta
     for chunk in (1, 1 << 21):
-        for name in ("_CHUNK", "_CHUNK_OF_FACTOR"):
-            monkeypatch.setattr(f"koopsieve.sieve.simulation.windows.{name}", chunk)
+        monkeypatch.setattr("koopsieve.sieve.simulation.windows._CHUNK", chunk)
         normal = fit.normal(theta)
         np.testing.assert_allclose(normal.products, J.T @ J, rtol=1e-12, atol=1e-12 * np.abs(J.T @ J).max())
         np.testing.assert_allclose(normal.score, J.T @ (target - J @ theta), atol=1e-12 * np.abs(J.T @ target).max())
         factor = fit.factor(theta, prior=0.0)
         np.testing.assert_allclose(factor.R.T @ factor.R, J.T @ J, atol=1e-10 * np.abs(J.T @ J).max())
         np.testing.assert_allclose(factor.R.T @ factor.S[:, 0], J.T @ target, atol=1e-10 * np.abs(J.T @ target).max())
+        held = fit.factor(theta, prior=0.1).R
+        with_prior = J.T @ J + np.diag(0.01 * np.sum(J**2, axis=0))
+        np.testing.assert_allclose(held.T @ held, with_prior, atol=1e-10 * np.abs(J.T @ J).max())
         assert factor.rows == 12 * 6 * 2
         np.testing.assert_allclose(np.sum(factor.S**2) + factor.leftover[0], target @ target, rtol=1e-12)
     assert fit.loss(theta) == pytest.approx(np.mean(((windows.outputs - outputs) / scale) ** 2))

@@ -9,6 +9,7 @@ import pytest
 from koopsieve import Constant, Embedding, Monomials, States, Trajectories, embed_delays, sift
 from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range
 from koopsieve.forms import LinearModel, PlainLinearForm, Task
+from koopsieve.forms.form import SHORT_PATH
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
 from koopsieve.sifting.choose import chosen_point
 from koopsieve.sifting.folds import judged_again
@@ -237,6 +238,41 @@ def test_a_point_that_runs_away_is_not_chosen(monkeypatch):
     marked, other = _chosen(found, parts, None)
     assert other != usual
     assert [point.bounded for point in marked.points].count(False) == 1
+
+
+def hardening(samples=600):
+    """y[k+1] = 1.5·y[k] − 0.7·y[k-1] − 0.1·y[k]³ + 0.3·u[k]: no linear model comes near."""
+    rng = np.random.default_rng(0)
+    u = np.repeat(rng.uniform(-1, 1, (samples // 5 + 1, 1)), 5, axis=0)[:samples]
+    y = np.zeros((samples, 1))
+    for k in range(1, samples - 1):
+        y[k + 1] = 1.5 * y[k] - 0.7 * y[k - 1] - 0.1 * y[k] ** 3 + 0.3 * u[k]
+    return Trajectories.from_arrays(y + 0.001 * rng.normal(size=y.shape), u, input_names=["u"])
+
+
+def test_a_form_that_is_far_behind_has_a_short_path_and_is_not_fitted_to_the_folds():
+    asked = SiftSettings(horizons=(1, 10), path_length=12, delays=Embedding(1, 1), dictionary=States() + Monomials(3))
+    parts = divide(hardening(), asked)
+    found = search_all(plan_searches(parts, asked), parts, asked)
+    best, (linear,) = found.best, [one for one in found.every if one.found.form.name == "linear" and not one.plain]
+    assert best.found.form.name == "reprojected"
+    assert np.isfinite(best.path.choice.runs).all()
+    assert len(linear.path.points) <= SHORT_PATH + 1  # with the plain linear set
+    assert np.isfinite(linear.summary.runs).all()
+    for point in linear.path.points:
+        assert np.isinf(point.runs[len(linear.summary.runs) :]).all()
+        assert point.runs.shape == best.path.choice.runs.shape
+    assert all(np.isfinite(one.path.choice.runs).all() for one in found.every if one.plain)
+
+
+def test_delays_with_which_linear_models_are_hopeless_are_not_tried():
+    asked = SiftSettings(horizons=(1, 10))
+    data = linear_plant(800, noise=0.001)
+    plan = plan_searches(divide(data, asked), asked)
+    tried = {one.embedding.state_delays for one in plan.preliminary if one.form == "reprojected"}
+    assert 0 in {one.embedding.state_delays for one in plan.preliminary if one.form == "linear"}
+    assert 0 not in tried  # an oscillator has two states
+    assert 1 in tried
 
 
 def test_one_block_gives_no_interval():

@@ -17,7 +17,7 @@ from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution import one_blas_thread
 from koopsieve.forms.bilinear.model import BilinearModel
 from koopsieve.forms.bilinear.multi_step_fit import LiftedWindows, MultiStepBilinear
-from koopsieve.forms.form import Candidates, Form, Outcome
+from koopsieve.forms.form import Candidates, Form, Outcome, short_or_whole
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Episodes, Task, filled, learning_statistics, window_length, with_validation
 from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
@@ -66,14 +66,18 @@ class BilinearForm(Form):
             raise KoopsieveError('form="bilinear" needs data with inputs, and these have none. Use form="linear".')
         phi = task.dictionary.linear()
         linear = learning_statistics(task, phi, filled(task.horizons))
-        with one_blas_thread():
-            sets = self._affordable(self.sieve.path(linear, task.path_length, task.progress), phi)
-        union = np.unique(np.concatenate([one.retained for one in sets]))
-        learned = learning_statistics(task, phi.select(union).bilinear(), ())
-        found = BilinearCandidates(self, task, phi, (), union, learned)
-        with one_blas_thread():
-            points = tuple(found.fitted(one) for one in task.progress(sets, "Refitting", len(sets)))
-        return replace(found, points=points)
+
+        def search(path_length: int) -> BilinearCandidates:
+            with one_blas_thread():
+                sets = self._affordable(self.sieve.path(linear, path_length, task.progress), phi)
+            union = np.unique(np.concatenate([one.retained for one in sets]))
+            learned = learning_statistics(task, phi.select(union).bilinear(), ())
+            found = BilinearCandidates(self, task, phi, (), union, learned)
+            with one_blas_thread():
+                points = tuple(found.fitted(one) for one in task.progress(sets, "Refitting", len(sets)))
+            return replace(found, points=points)
+
+        return short_or_whole(task, search)
 
     def _affordable(self, candidates: Sequence[TermSet], phi: Dictionary) -> tuple[TermSet, ...]:
         each = 1 + len(phi.signals.inputs)

@@ -13,7 +13,7 @@ from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import simulation_errors
 from koopsieve.execution import one_blas_thread
-from koopsieve.forms.form import Candidates, Form, Outcome
+from koopsieve.forms.form import Candidates, Form, Outcome, short_or_whole
 from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.linear.refits import Refitted, Refitter, default_refits
 from koopsieve.forms.path import PathPoint
@@ -58,14 +58,18 @@ class LinearForm(Form):
         phi = task.dictionary.linear()
         learned = learning_statistics(task, phi, filled(task.horizons))
         refitter = Refitter(task.windows, task.horizons, self.refits, self.stable)
-        with one_blas_thread():
-            sets = with_plain_linear(self.sieve.path(learned, task.path_length, task.progress), phi)
-            fits = [
-                refitter(learned.select(one.retained), phi.select(one.retained))
-                for one in task.progress(sets, "Refitting", len(sets))
-            ]
-            points = tuple(_point(one, fit, learned, task) for one, fit in zip(sets, fits, strict=True))
-        return LinearCandidates(self, task, phi, points, sets, learned, refitter)
+
+        def search(path_length: int) -> LinearCandidates:
+            with one_blas_thread():
+                sets = with_plain_linear(self.sieve.path(learned, path_length, task.progress), phi)
+                fits = [
+                    refitter(learned.select(one.retained), phi.select(one.retained))
+                    for one in task.progress(sets, "Refitting", len(sets))
+                ]
+                points = tuple(_point(one, fit, learned, task) for one, fit in zip(sets, fits, strict=True))
+            return LinearCandidates(self, task, phi, points, sets, learned, refitter)
+
+        return short_or_whole(task, search)
 
 
 @dataclass(frozen=True, eq=False)

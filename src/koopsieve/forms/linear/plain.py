@@ -30,7 +30,7 @@ from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 
 ONE_STEP, OUTPUT_ERROR = "least squares", "output error"
 MIN_STEPS, MAX_STEPS = 100, 300  # of the windows that are simulated, where the record is so long
-ROWS = 20_000  # windows times steps times outputs
+ROWS = 12_000  # windows times steps times outputs
 
 
 @dataclass(frozen=True, eq=False)

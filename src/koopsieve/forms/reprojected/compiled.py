@@ -73,10 +73,27 @@ def _evaluate_atoms(tables: Tables, atoms: FloatArray) -> None:
             row[b] = math.cos(row[b])
         at += 1
     for k in range(len(tables.operation)):
-        operation, number = tables.operation[k], tables.number[k]
-        for b in range(lanes):
-            atoms[at, b] = _node(operation, atoms[tables.left[k], b], atoms[tables.right[k], b], number)
+        _evaluate_node(tables.operation[k], tables.number[k], atoms[tables.left[k]], atoms[tables.right[k]], atoms[at])
         at += 1
+
+
+@compiled
+def _evaluate_node(operation: int, number: float, left: FloatArray, right: FloatArray, out: FloatArray) -> None:
+    """Write a node of all windows; the operations of kinks, side by side in the registers."""
+    if operation == 0:
+        out[:] = number
+    elif operation == 1:
+        for b in range(len(out)):
+            out[b] = left[b] + right[b]
+    elif operation == 2:
+        for b in range(len(out)):
+            out[b] = left[b] * right[b]
+    elif operation == 4:
+        for b in range(len(out)):
+            out[b] = left[b] if left[b] > right[b] or left[b] != left[b] else right[b]
+    else:
+        for b in range(len(out)):
+            out[b] = _node(operation, left[b], right[b], number)
 
 
 @compiled
@@ -255,11 +272,24 @@ def _slopes(tables: Tables, coef: FloatArray, atoms: FloatArray, columns: int, s
     for k in range(nodes - 1, -1, -1):
         at = width + kernels + waves + k
         operation, number, left, right = tables.operation[k], tables.number[k], tables.left[k], tables.right[k]
+        if operation == 0:
+            continue
+        if operation == 1:
+            for b in range(lanes):
+                slope[left, b] += slope[at, b]
+                slope[right, b] += slope[at, b]
+            continue
+        if operation == 4:
+            for b in range(lanes):
+                pull, share = slope[at, b], 0.5 + 0.5 * _sign(atoms[left, b] - atoms[right, b])
+                slope[left, b] += pull * share if pull != 0.0 else 0.0
+                slope[right, b] += pull * (1.0 - share) if pull != 0.0 else 0.0
+            continue
         for b in range(lanes):
             x, y, value = atoms[left, b], atoms[right, b], atoms[at, b]
             if slope[at, b] != 0.0:
                 slope[left, b] += slope[at, b] * _node_slope(operation, x, y, value, number)
-                if operation in (1, 2, 4, 5):
+                if operation in (2, 5):
                     slope[right, b] += slope[at, b] * _node_slope(operation, y, x, value, number)
     for k in range(waves):
         at = width + kernels + k

@@ -61,8 +61,11 @@ class ReprojectedForm(Form):
         learned = Learning.of(task, (task.learn,), sieve)
         judged = cache(lambda one: _path_point(one, learned, task))
 
-        def hopeless(sets: Sequence[FittedSet]) -> bool:
-            return task.beaten([judged(one) for one in sets])
+        def hopeless(sets: Sequence[FittedSet], larger: Sequence[FittedSet]) -> bool:
+            points = [judged(one) for one in sets]
+            most = np.inf if task.max_terms is None else task.max_terms
+            others = [point for point in map(judged, larger) if point.size <= most]
+            return task.worse(points, others) if larger else task.beaten(points)
 
         found = _largest_last(sieve.path(learned.problem, task.path_length, task.progress, hopeless))
         points = tuple(judged(one) for one in task.progress(found, "Judging", len(found)))
@@ -110,11 +113,11 @@ class ReprojectedCandidates(Candidates):
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[ReprojectedModel, ...]:
         """Fit some sets to other data, from their coefficients; where there are many data, to half as many windows.
 
-        These models are compared with each other, and none of them is kept.
+        These models are compared with each other, and none of them is kept: rough fits will do.
         """
         sieve = replace(self.sieve, rows=max(self.sieve.rows // 2, 1))
         other = Learning.of(self.task, (data,), sieve)
-        return tuple(other.model(sieve.refit(other.problem, self.found[i], rounds=1)) for i in chosen)
+        return tuple(other.model(sieve.compared(other.problem, self.found[i])) for i in chosen)
 
     def relearn(self, chosen: int) -> Outcome:
         """Fit one set once more, to learning and validation data together."""

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,13 +17,20 @@ from koopsieve._types import BoolArray
 from koopsieve.execution import Progress, silent
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LevenbergMarquardt
-from koopsieve.sieve.simulation.simulation_problem import ALIKE, FittedSet, SimulationProblem
+from koopsieve.sieve.simulation.simulation_problem import ALIKE, USELESS, FittedSet, SimulationProblem
 from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, forward_order, supported
 
 _START_SIZES = (4, 8, 16, 32, 64, 128)  # coefficients per sum of the nested sets, the best of which is the start
-_USELESS = 1.0  # loss of the mean of the outputs
+_PATIENCE = 2  # hopeless sizes after which smaller ones are left out: the way up begins below the first of them
 _FINE = LevenbergMarquardt(iterations=8, tolerance=1e-3)
 _ROUGH = LevenbergMarquardt(iterations=4, tolerance=1e-2)
+
+Hopeless = Callable[[Sequence[FittedSet], Sequence[FittedSet]], bool]  # whether sets are, beside larger ones if given
+
+
+def never(sets: Sequence[FittedSet], larger: Sequence[FittedSet]) -> bool:
+    """Call no set hopeless."""
+    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +46,7 @@ class Front:
         rounding grows in it.
         """
         known = self.sets.get(new.size)
-        if (self.sets and new.loss > _USELESS) or (known is not None and known.loss <= (1 + ALIKE) * new.loss):
+        if (self.sets and new.loss > USELESS) or (known is not None and known.loss <= (1 + ALIKE) * new.loss):
             return self
         return Front({**self.sets, new.size: new})
 
@@ -61,9 +68,13 @@ class Front:
         settled = known is not None and known.status is not FitStatus.MAX_ITERATIONS
         return known is not None and settled and bool(np.array_equal(known.free[columns], kept))
 
+    def larger(self, size: int) -> tuple[FittedSet, ...]:
+        """Return the undominated sets that are larger than `size`."""
+        return tuple(one for one in self.undominated() if one.size > size)
+
     def above(self, size: int) -> FittedSet | None:
         """Return the smallest undominated set that is larger than `size`."""
-        return next((one for one in self.undominated() if one.size > size), None)
+        return next(iter(self.larger(size)), None)
 
     def below(self, size: int) -> FittedSet | None:
         """Return the largest undominated set that is smaller than `size`."""
@@ -102,12 +113,25 @@ class SimulationSearch:
         """
         return tuple(problem.grown(free, self.rough) for free in _nested(problem.one_step, columns, most))
 
+    def enlarged(self, problem: SimulationProblem, columns: BoolArray, most: int) -> tuple[FittedSet, ...]:
+        """Return nested one-step sets, each fitted from the one before: faster, but all of them near the first."""
+        found: list[FittedSet] = []
+        for free in _nested(problem.one_step, columns, most):
+            found.append(problem.enlarged(found[-1] if found else None, free, self.rough))
+        return tuple(found)
+
     def sweep(
-        self, problem: SimulationProblem, columns: BoolArray, start: FittedSet, progress: Progress = silent
+        self,
+        problem: SimulationProblem,
+        columns: BoolArray,
+        start: FittedSet,
+        progress: Progress = silent,
+        hopeless: Hopeless = never,
     ) -> Front:
         """Return what spike and slab proposes from generous to strict odds, each proposal fitted.
 
-        The next proposal is linearised at this one if it is on the front; else the regression stays where it was.
+        The next proposal is linearised at this one if it is on the front; else the regression stays where it was. A
+        hopeless proposal is the last.
         """
         first = problem.fitted(start.free, start.theta, self.optimiser, rounds=2)
         front, source, factor = Front().with_set(first), first, problem.linearised(columns, first)
@@ -122,6 +146,8 @@ class SimulationSearch:
                 front = front.with_set(proposed)
                 if not front.holds(proposed):
                     break
+                if hopeless([proposed], front.larger(proposed.size)):
+                    return front
                 source, factor = proposed, problem.linearised(columns, proposed)
         return front
 
@@ -132,13 +158,18 @@ class SimulationSearch:
         front: Front,
         sizes: tuple[int, ...],
         progress: Progress = silent,
+        hopeless: Hopeless = never,
     ) -> Front:
-        """Return the front with every size tried from the next larger and from the next smaller set."""
+        """Return the front with every size tried from the next larger and from the next smaller set.
+
+        Sizes below hopeless ones are left out.
+        """
         turns = [*((size, True) for size in sorted(sizes, reverse=True)), *((size, False) for size in sorted(sizes))]
+        least = failed = 0
         factors: dict[FittedSet, TriangularFactor] = {}  # most sets are a source on the way down and on the way up
         for size, downwards in progress(turns, "Filling the path", len(turns)):
             source = front.above(size) if downwards else front.below(size)
-            if source is None:
+            if source is None or size < least:
                 continue
             if source not in factors:
                 factors[source] = problem.linearised(columns, source)
@@ -146,6 +177,9 @@ class SimulationSearch:
             kept = exchange(factor, cut(factor, source.free[columns], size), self.tries, self.exchanges)
             if not front.knows(columns, kept):
                 front = front.with_set(problem.refitted(columns, source, factor, kept, self.optimiser))
+            if downwards and size in front.sets and hopeless([front.sets[size]], front.larger(size)):
+                failed += 1
+                least = size if failed == _PATIENCE else least
         return front
 
 

@@ -22,6 +22,7 @@ ALIKE = 1e-6  # relative difference of losses that rounding may cause in fits th
 _SHARE_OF_GROWTH = (
     4  # one window in so many, but no fewer than are simulated side by side, is fitted over growing lengths
 )
+USELESS = 1.0  # loss of the mean of the outputs
 _FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
 
@@ -145,6 +146,18 @@ class SimulationProblem:
         ends = [some.fitted(free, start, optimiser) for start in (first, theta)]
         best = first_least([one.loss for one in ends])
         return self.fitted(free, ends[best].theta, optimiser)
+
+    def enlarged(self, smaller: FittedSet | None, free: BoolArray, optimiser: LevenbergMarquardt) -> FittedSet:
+        """Return a set fitted from one of its subsets or from one-step least squares, whichever simulates better.
+
+        Where there is no subset, or neither simulates, it is fitted over growing windows.
+        """
+        if smaller is None:
+            return self.grown(free, optimiser)
+        starts = smaller.coef[free], one_step_theta(self.one_step, free)
+        losses = [self.loss(free, theta) for theta in starts]
+        best = first_least(losses)
+        return self.fitted(free, starts[best], optimiser) if losses[best] < USELESS else self.grown(free, optimiser)
 
     def linearised(self, columns: BoolArray, fitted: FittedSet) -> TriangularFactor:
         """Return the Gauss–Newton regression on all of `columns` at a set whose free coefficients are among them.

@@ -7,7 +7,7 @@ the best set of terms of every size with its multi-step fit. Which one to take i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -16,7 +16,13 @@ import numpy as np
 from koopsieve._types import FloatArray, KoopsieveError, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.path_search import SimulationSearch, candidate_columns, sizes_up_to
+from koopsieve.sieve.simulation.path_search import (
+    Hopeless,
+    SimulationSearch,
+    candidate_columns,
+    never,
+    sizes_up_to,
+)
 from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem, first_least
 from koopsieve.sieve.simulation.subsets import evidence
 from koopsieve.sieve.simulation.windows import Episode, Structure, draw_windows
@@ -88,12 +94,12 @@ class SimulationSieve:
         problem: SimulationProblem,
         path_length: int = 20,
         progress: Progress = silent,
-        hopeless: Callable[[Sequence[FittedSet]], bool] = lambda sets: False,
+        hopeless: Hopeless = never,
     ) -> tuple[FittedSet, ...]:
         """Return the best sets found of about `path_length` sizes up to `largest`, and of some beyond.
 
-        The smallest is first; each larger one has a smaller loss. Sizes are not filled up where what spike and slab
-        proposed is hopeless.
+        The smallest is first; each larger one has a smaller loss. Where a set is hopeless beside larger ones, smaller
+        ones are not searched; and no sizes are filled up where all that spike and slab proposed is hopeless.
         """
         columns = candidate_columns(problem.one_step, self.columns)
         sizes = sizes_up_to(min(self.largest, int(columns.sum())), path_length)
@@ -102,21 +108,26 @@ class SimulationSieve:
             some = problem.thinned(share)  # the best start is fitted to all windows by what follows
             starts = self.search.starts(some, columns, self.columns)
             start = starts[first_least([problem.loss(one.free, one.theta) for one in starts])]
-            front = self.search.sweep(problem, columns, start, progress)
-            if not hopeless(front.undominated()):
-                front = self.search.filled(problem, columns, front, sizes, progress)
+            front = self.search.sweep(problem, columns, start, progress, hopeless)
+            if not hopeless(front.undominated(), ()):
+                front = self.search.filled(problem, columns, front, sizes, progress, hopeless)
         return front.undominated()
 
     def rough_path(self, problem: SimulationProblem) -> tuple[FittedSet, ...]:
-        """Return a few sets that one-step selection nests, fitted over growing windows: a fast search."""
+        """Return a few sets that one-step selection nests, each fitted from the one before: a fast search."""
         columns = candidate_columns(problem.one_step, self.columns)
         with one_blas_thread():
-            return self.search.starts(problem, columns, self.largest)
+            return self.search.enlarged(problem, columns, self.largest)
 
-    def refit(self, problem: SimulationProblem, found: FittedSet, rounds: int = 2) -> FittedSet:
+    def refit(self, problem: SimulationProblem, found: FittedSet) -> FittedSet:
         """Return a set fitted to another problem with the same terms: more data, or longer windows."""
         with one_blas_thread():
-            return problem.fitted(found.free, found.theta, self.search.optimiser, rounds=rounds)
+            return problem.fitted(found.free, found.theta, self.search.optimiser, rounds=2)
+
+    def compared(self, problem: SimulationProblem, found: FittedSet) -> FittedSet:
+        """Return a set fitted to other data so far that it can be compared with others."""
+        with one_blas_thread():
+            return problem.fitted(found.free, found.theta, self.search.rough)
 
     def inclusion(self, problem: SimulationProblem, found: FittedSet) -> FloatArray:
         """Return the probability of each coefficient being in, given the others, shape (p, q) (D53).

@@ -120,7 +120,6 @@ def _joined(first: Windows, second: Windows) -> Windows:
 
 
 _CHUNK = 1 << 18  # entries of the Jacobian held at once: what stays in the cache
-_CHUNK_OF_FACTOR = 1 << 21  # … where they are folded into an orthogonal factor, for which few and large ones are best
 
 ABREAST = 32  # windows that compiled structures simulate side by side: no group of them is left half empty
 
@@ -204,25 +203,23 @@ class WindowFit:
         A row for each coefficient says that it is zero, with the weight `prior` relative to the norm of its column.
         """
         factor = TriangularFactor.empty(len(theta), 1)
-        for J, residual in self._regression(theta, _CHUNK_OF_FACTOR):
-            if not factor.rows:
-                factor = TriangularFactor.prior(prior * np.sqrt(np.einsum("ij,ij->j", J, J)), 1)
+        for J, residual in self._regression(theta):
             factor = factor.absorb(J, (residual + J @ theta)[:, None])
-        return factor
+        return factor.merge(TriangularFactor.prior(prior * np.linalg.norm(factor.R, axis=0), 1))
 
     def normal(self, theta: FloatArray) -> NormalEquations:
         """Return JᵀJ and Jᵀr of the same rows."""
         products, score = np.zeros((len(theta), len(theta))), np.zeros(len(theta))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no step, see `Curve`
-            for J, residual in self._regression(theta, _CHUNK):
+            for J, residual in self._regression(theta):
                 products += J.T @ J
                 score += residual @ J
         return NormalEquations(products, score)
 
-    def _regression(self, theta: FloatArray, chunk: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+    def _regression(self, theta: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield J (rows, P) and the residuals r (rows,) of some windows at a time."""
         coef, P = self.coef(theta), len(theta)
-        most = max(chunk // max(self.scale.size * P, 1), 1)
+        most = max(_CHUNK // max(self.scale.size * P, 1), 1)
         most -= most % ABREAST if most > ABREAST else 0
         for first in range(0, self.windows.count, most):
             part = self.windows.take(slice(first, first + most))

@@ -1,6 +1,7 @@
 """The multi-step problem and the path: the loss as defined, plants recovered, units without effect."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -165,6 +166,38 @@ def test_more_data_change_a_point_but_not_its_terms(noisy):
     again = SIEVE.refit(more, point)
     np.testing.assert_array_equal(again.free, point.free)
     assert more.loss(again.free, again.theta) < more.loss(point.free, point.theta)
+
+
+def test_sizes_that_are_hopeless_beside_larger_ones_are_not_searched():
+    problem = problem_of(oscillator(noise=0.05))
+    asked = []
+
+    def few_terms(sets, larger):
+        asked.extend(one.size for one in sets if larger)
+        assert all(one.size > sets[0].size for one in larger)
+        return bool(larger) and sets[0].size < 4
+
+    whole, cut = SIEVE.path(problem, SIZES), SIEVE.path(problem, SIZES, hopeless=few_terms)
+    assert min(one.size for one in whole) == 1
+    assert 1 < min(one.size for one in cut) < 4
+    assert terms(problem.structure, at_most(cut, 4)) == set(TRUE)
+    assert min(asked) == min(one.size for one in cut)
+
+
+def test_nothing_is_filled_up_where_all_is_hopeless():
+    problem = problem_of(oscillator(noise=0.05))
+    whole = SIEVE.path(problem, SIZES)
+    swept = SIEVE.path(problem, SIZES, hopeless=lambda sets, larger: not larger)
+    assert len(swept) < len(whole)
+
+
+def test_a_set_fitted_from_a_smaller_one_is_no_worse_than_it():
+    problem = problem_of(oscillator(noise=0.05))
+    found = SIEVE.rough_path(problem)
+    assert len(found) > 1
+    for smaller, larger in pairwise(found):
+        assert (larger.free | ~smaller.free).all()
+        assert larger.loss <= (1 + 1e-6) * smaller.loss
 
 
 def test_a_plant_without_inputs_is_sifted_as_well():
