@@ -20,6 +20,8 @@ from koopsieve.sieve.simulation.levenberg_marquardt import Curve, FitStatus, Lev
 SHRINKAGE = 10.0  # see `FreeCoefficients`
 _CORRECTIONS = 50  # pairs that L-BFGS remembers
 _MOST_DRIFT = 10.0  # of a state's deviation from one that shrinkage follows: a state may come to rest
+_FEW = 150  # coefficients up to which a regression costs no more than some gradients
+_PLAIN_STEPS, _PLAIN_TOLERANCE = 10, 1e-5  # plain steps for one that is polished, and where they end
 _OVERFLOW = 1e3  # logarithm of the loss where a simulation is not finite
 
 
@@ -153,6 +155,16 @@ class HiddenFit:
     loss: float
     trace: tuple[float, ...]
     settled: bool
+
+
+def without_polish(method: LevenbergMarquardt, size: int) -> LevenbergMarquardt:
+    """Return the method for so many coefficients: few are fitted by plain steps, which come to an end (D85).
+
+    What L-BFGS leaves where it stops depends on rounding, and the order in which terms are removed on what it leaves.
+    """
+    if size > _FEW or method.polish is None:
+        return method
+    return replace(method, polish=None, iterations=_PLAIN_STEPS * method.iterations, tolerance=_PLAIN_TOLERANCE)
 
 
 def fitted(

@@ -20,7 +20,7 @@ from koopsieve.dictionary import Block, Constant, States
 from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.forms.form import Candidates, Form, Outcome
 from koopsieve.forms.hidden.explanation import CoefficientProbabilities, one_step_of_terms
-from koopsieve.forms.hidden.fit import HiddenFit, fitted
+from koopsieve.forms.hidden.fit import HiddenFit, fitted, without_polish
 from koopsieve.forms.hidden.growth import HiddenStart, find_start
 from koopsieve.forms.hidden.learning import HiddenLearning, HiddenSolution, Scaling, plain_encoder
 from koopsieve.forms.hidden.model import HiddenModel, coefficient_names, product_names, state_labels
@@ -77,26 +77,26 @@ class HiddenForm(Form):
         )
         held_out = learned.of_other((task.windows,), task.seed)
         start = find_start(learned, held_out, sieve.growth, sieve.degree, sieve.states, task.until)
-        found = self._worth_judging(sieve, learned, start, task)
+        sieve, found = self._worth_judging(sieve, learned, held_out, start, task)
         points = [_judged(one, learned, start, task) for one in task.progress(found, "Judging", len(found))]
         best = {points[i].size: i for i in sorted(range(len(points)), key=lambda i: (points[i].size, -i))}
         kept = tuple(best.values())  # of equal sizes the linear start, which is the first
         chosen = tuple(points[i] for i in kept), tuple(found[i] for i in kept)
-        return HiddenCandidates(self, task, task.dictionary, *chosen, learned, start)
+        return HiddenCandidates(replace(self, sieve=sieve), task, task.dictionary, *chosen, learned, start)
 
     def _worth_judging(
-        self, sieve: HiddenSieve, learned: HiddenLearning, start: HiddenStart, task: Task
-    ) -> list[HiddenPoint]:
-        """Return the linear start, then the sizes of the path that the data can support."""
+        self, sieve: HiddenSieve, learned: HiddenLearning, held_out: HiddenLearning, start: HiddenStart, task: Task
+    ) -> tuple[HiddenSieve, list[HiddenPoint]]:
+        """Return the linear start, then the sizes of the path that the data can support; and what sifted them."""
         problem = start.problem
         coef = with_linear(problem.structure.terms, without_rounding(start.space.rows))
         linear = HiddenPoint(coef != 0, HiddenFit(coef, problem.loss(coef), (), settled=True))
         if not start.has_products or not _beats(task.to_beat, learned, start, task):
-            return [linear]
-        start = sieve.longer(start, task.until)
+            return sieve, [linear]
+        sieve, start = sieve.strongest(start, learned, held_out, task.until)
         points = sieve.path(GrownProblem(problem, start.fit), task.path_length, task.progress, task.until)
         most = learned.rows * learned.outputs // ROWS_PER_COEFFICIENT
-        return [linear, *(one for one in points if one.size <= most)]
+        return sieve, [linear, *(one for one in points if one.size <= most)]
 
 
 def _beats(others: float, learned: HiddenLearning, start: HiddenStart, task: Task) -> bool:
@@ -196,7 +196,8 @@ class HiddenCandidates(Candidates):
         both = self.learned.of_other(seen, task.seed)
         problem = both.problem(self.start.space, self.start.degree)
         sieve = self.form.sieve
-        fit = fitted(sieve.optimiser, problem, point.fit.coef, point.free, sieve.rows, shrinkage=sieve.shrinkage)
+        method = without_polish(sieve.optimiser, point.size)
+        fit = fitted(method, problem, point.fit.coef, point.free, sieve.rows, shrinkage=sieve.shrinkage_used)
         return both, both.solution(problem, fit.coef, rough)
 
 

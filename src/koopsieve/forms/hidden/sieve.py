@@ -16,8 +16,9 @@ from scipy.linalg import solve_triangular
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.execution import Progress, silent
-from koopsieve.forms.hidden.fit import SHRINKAGE, HiddenFit, QuasiNewton, fitted
-from koopsieve.forms.hidden.growth import SHORT_ROUNDS, Growth, HiddenStart
+from koopsieve.forms.hidden.fit import SHRINKAGE, HiddenFit, QuasiNewton, fitted, without_polish
+from koopsieve.forms.hidden.growth import AS_GOOD, SHORT_ROUNDS, Growth, HiddenStart, held_out_error
+from koopsieve.forms.hidden.learning import HiddenLearning
 from koopsieve.forms.hidden.problem import HiddenProblem, boxed
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
@@ -27,6 +28,7 @@ _SMALLER = LevenbergMarquardt(iterations=3, tolerance=0.02, damping=1e-3, polish
 _FAR_OFF = 100.0  # times the loss before a removal: so far from a fit it may not find back
 _SPLITS = 4  # sizes tried, each nearer to the size before
 _EFFORT = (0.25, 4.0)  # least and most that is made of a budget, relative to the default
+SHRINKAGES = (SHRINKAGE, 10 * SHRINKAGE, 100 * SHRINKAGE)  # that are tried, the weakest first
 _RIDGE = 1e-5  # of the proximal rows, relative to the squared norm of each column (D86)
 
 
@@ -92,8 +94,9 @@ class HiddenSieve:
         For every smaller size.
     rows : int
         Of a Gauss–Newton regression, per coefficient.
-    shrinkage : float
-        How strongly products are drawn to zero: see `FreeCoefficients` (D92).
+    shrinkage : float, optional
+        How strongly products are drawn to zero: see `FreeCoefficients` (D92). Left out, as strongly as held-out
+        data allow.
     """
 
     sifts: ClassVar[type[GrownProblem]] = GrownProblem
@@ -108,15 +111,20 @@ class HiddenSieve:
     growth: Growth = field(default_factory=Growth)
     optimiser: LevenbergMarquardt = _SMALLER
     rows: int = 10
-    shrinkage: float = SHRINKAGE
+    shrinkage: float | None = None
 
     def __post_init__(self) -> None:
         if self.states is not None:
             whole_number("states, the number of hidden states,", self.states, 1)
         for name, smallest in (("degree", 1), ("length", 2), ("windows", 1), ("burn", 0), ("least", 1)):
             whole_number(name, getattr(self, name), smallest)
-        if not 0 <= self.shrinkage < np.inf:
+        if self.shrinkage is not None and not 0 <= self.shrinkage < np.inf:
             raise KoopsieveError(f"shrinkage must be a finite number, 0 or more. Got {self.shrinkage}.")
+
+    @property
+    def shrinkage_used(self) -> float:
+        """Where none is asked for, the weakest that is tried."""
+        return SHRINKAGE if self.shrinkage is None else self.shrinkage
 
     def with_effort(self, effort: float) -> HiddenSieve:
         """Return the sieve with more windows and longer fits, in proportion to the time that they may take."""
@@ -132,8 +140,36 @@ class HiddenSieve:
             return start
         free, higher = np.ones(start.fit.coef.shape, dtype=bool), self.growth.higher
         later = replace(higher, iterations=max(higher.iterations - SHORT_ROUNDS, 1), damping=1e-3)
-        problem = boxed(start.problem, start.fit.coef)
-        return replace(start, fit=fitted(later, problem, start.fit.coef, free, self.rows, until, self.shrinkage))
+        problem, method = boxed(start.problem, start.fit.coef), without_polish(later, free.size)
+        return replace(start, fit=fitted(method, problem, start.fit.coef, free, self.rows, until, self.shrinkage_used))
+
+    def strongest(
+        self, start: HiddenStart, learned: HiddenLearning, held_out: HiddenLearning, until: float = np.inf
+    ) -> tuple[HiddenSieve, HiddenStart]:
+        """Return the sieve with the strongest shrinkage that held-out data allow, and its fit of all terms.
+
+        Parameters
+        ----------
+        start : HiddenStart
+            A fit of all terms, to go on from.
+        learned, held_out : HiddenLearning
+            In the same units.
+        until : float
+            No round begins after it, in seconds of `time.perf_counter`.
+        """
+        if self.shrinkage is not None:
+            return self, self.longer(start, until)
+        found: list[tuple[HiddenSieve, HiddenStart]] = []
+        for shrinkage in SHRINKAGES:
+            if found and time.perf_counter() > until:
+                break
+            sieve = replace(self, shrinkage=shrinkage)
+            start = sieve.longer(start, until)
+            start = replace(start, error=held_out_error(start, learned, held_out))
+            if found and start.error > AS_GOOD * min(one.error for _, one in found):
+                break
+            found.append((sieve, start))
+        return found[-1]
 
     def path(
         self, problem: GrownProblem, path_length: int, progress: Progress = silent, until: float = np.inf
@@ -181,7 +217,8 @@ class HiddenSieve:
             if small.loss(best) <= _FAR_OFF * point.fit.loss:
                 break
             size = int(np.sqrt(size * point.size))
-        fit = fitted(self.optimiser, small, best, kept, self.rows, until, self.shrinkage)
+        method = without_polish(self.optimiser, int(kept.sum()))
+        fit = fitted(method, small, best, kept, self.rows, until, self.shrinkage_used)
         whole, flags = np.zeros_like(point.fit.coef), np.zeros_like(point.free)
         whole[:, used], flags[:, used] = fit.coef, kept
         return HiddenPoint(flags, HiddenFit(whole, fit.loss, fit.trace, fit.settled))

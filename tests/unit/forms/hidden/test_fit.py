@@ -204,6 +204,18 @@ def test_more_shrinkage_leaves_smaller_products(grown, space):
         HiddenSieve(shrinkage=-1.0)
 
 
+def test_shrinkage_grows_while_held_out_data_do_not_mind(grown, space, monkeypatch):
+    problem, fit = grown
+    start = HiddenStart(space, problem, fit)
+    for errors, expected in (([1.0, 0.9, 0.94], 1e3), ([1.0, 0.9, 0.95], 1e2), ([1.0, 1.06, 0.9], 10.0)):
+        left = iter(errors)
+        monkeypatch.setattr("koopsieve.forms.hidden.sieve.held_out_error", lambda *of, left=left: next(left))
+        assert HiddenSieve().strongest(start, None, None)[0].shrinkage == expected
+    monkeypatch.setattr("koopsieve.forms.hidden.sieve.held_out_error", lambda *of: 1.0)
+    assert HiddenSieve().strongest(start, None, None, until=0.0)[0].shrinkage == 10.0  # no time is left to fit on
+    assert HiddenSieve(shrinkage=3.0).strongest(start, None, None)[0].shrinkage == 3.0
+
+
 def test_polishing_ends_where_it_gains_nothing(grown, monkeypatch):
     problem, fit = grown
     free, calls, counts = every(fit), [], []
