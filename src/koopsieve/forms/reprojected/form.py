@@ -113,11 +113,12 @@ class ReprojectedCandidates(Candidates):
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[ReprojectedModel, ...]:
         """Fit some sets to other data, from their coefficients; where there are many data, to half as many windows.
 
-        These models are compared with each other, and none of them is kept: rough fits will do.
+        These models are compared with each other, and none of them is kept. But the fits must settle: they begin with
+        coefficients that have seen the fold, and what is left of those favours large sets.
         """
         sieve = replace(self.sieve, rows=max(self.sieve.rows // 2, 1))
         other = Learning.of(self.task, (data,), sieve)
-        return tuple(other.model(sieve.compared(other.problem, self.found[i])) for i in chosen)
+        return tuple(other.model(sieve.refit(other.problem, self.found[i], rounds=1)) for i in chosen)
 
     def relearn(self, chosen: int) -> Outcome:
         """Fit one set once more, to learning and validation data together."""

@@ -126,12 +126,10 @@ class SimulationSearch:
         columns: BoolArray,
         start: FittedSet,
         progress: Progress = silent,
-        hopeless: Hopeless = never,
     ) -> Front:
         """Return what spike and slab proposes from generous to strict odds, each proposal fitted.
 
-        The next proposal is linearised at this one if it is on the front; else the regression stays where it was. A
-        hopeless proposal is the last.
+        The next proposal is linearised at this one if it is on the front; else the regression stays where it was.
         """
         first = problem.fitted(start.free, start.theta, self.optimiser, rounds=2)
         front, source, factor = Front().with_set(first), first, problem.linearised(columns, first)
@@ -146,8 +144,6 @@ class SimulationSearch:
                 front = front.with_set(proposed)
                 if not front.holds(proposed):
                     break
-                if hopeless([proposed], front.larger(proposed.size)):
-                    return front
                 source, factor = proposed, problem.linearised(columns, proposed)
         return front
 

@@ -98,8 +98,8 @@ class SimulationSieve:
     ) -> tuple[FittedSet, ...]:
         """Return the best sets found of about `path_length` sizes up to `largest`, and of some beyond.
 
-        The smallest is first; each larger one has a smaller loss. Where a set is hopeless beside larger ones, smaller
-        ones are not searched; and no sizes are filled up where all that spike and slab proposed is hopeless.
+        The smallest is first; each larger one has a smaller loss. No sizes are filled up below two that are
+        hopeless beside larger ones, and none where all that spike and slab proposed is hopeless.
         """
         columns = candidate_columns(problem.one_step, self.columns)
         sizes = sizes_up_to(min(self.largest, int(columns.sum())), path_length)
@@ -108,7 +108,7 @@ class SimulationSieve:
             some = problem.thinned(share)  # the best start is fitted to all windows by what follows
             starts = self.search.starts(some, columns, self.columns)
             start = starts[first_least([problem.loss(one.free, one.theta) for one in starts])]
-            front = self.search.sweep(problem, columns, start, progress, hopeless)
+            front = self.search.sweep(problem, columns, start, progress)
             if not hopeless(front.undominated(), ()):
                 front = self.search.filled(problem, columns, front, sizes, progress, hopeless)
         return front.undominated()
@@ -119,15 +119,10 @@ class SimulationSieve:
         with one_blas_thread():
             return self.search.enlarged(problem, columns, self.largest)
 
-    def refit(self, problem: SimulationProblem, found: FittedSet) -> FittedSet:
+    def refit(self, problem: SimulationProblem, found: FittedSet, rounds: int = 2) -> FittedSet:
         """Return a set fitted to another problem with the same terms: more data, or longer windows."""
         with one_blas_thread():
-            return problem.fitted(found.free, found.theta, self.search.optimiser, rounds=2)
-
-    def compared(self, problem: SimulationProblem, found: FittedSet) -> FittedSet:
-        """Return a set fitted to other data so far that it can be compared with others."""
-        with one_blas_thread():
-            return problem.fitted(found.free, found.theta, self.search.rough)
+            return problem.fitted(found.free, found.theta, self.search.optimiser, rounds=rounds)
 
     def inclusion(self, problem: SimulationProblem, found: FittedSet) -> FloatArray:
         """Return the probability of each coefficient being in, given the others, shape (p, q) (D53).
