@@ -31,7 +31,7 @@ from koopsieve.identify.standardise import StandardProblem
 
 CERTAIN_LOG_ODDS = 40.0  # beyond these a flag is one to the last digit
 MAX_ENTERING_PER_SWEEP = 32  # regressors per target that may come in while a sweep visits them
-MAX_ADDED_PER_EXCHANGE = 16  # and that an exchange may add
+MAX_ADDED_PER_EXCHANGE = 8  # and that an exchange may add
 EMPTY_TARGETS_PER_STACK = 64  # targets without any active regressor that `add` works on at once
 MIN_ENTERING_INCLUSION = 1e-3  # a flag that is off stays off below this probability
 MIN_INCLUSION = 1e-9  # a flag that is on is switched off below this probability
