@@ -129,8 +129,8 @@ class AppPage:
         for one in self.runs.every.values():
             if one.status.state is RunState.RUNNING:
                 with ui.card().classes("w-full"):
-                    told = (f"{one.name}: {one.status.doing}", one.status.left)
-                    ui.label(", ".join(filter(None, told)))
+                    shown = (f"{one.name}: {one.status.doing}", one.status.left)
+                    ui.label(", ".join(filter(None, shown)))
                     ui.linear_progress(one.status.share, show_value=False).props("instant-feedback")
                     with ui.row().classes("w-full items-center justify-between"):
                         best = f"Best so far: {one.status.best}" if one.status.best else "No model yet"

@@ -107,7 +107,7 @@ def serve(
     browser : bool
         Whether to open a browser.
     say : callable
-        Told the address.
+        Called with the address.
 
     Raises
     ------

@@ -221,7 +221,7 @@ class Controller:
 
     @property
     def innovations(self) -> Innovations:
-        """What the last measurement said that the prediction did not, which outputs were used, and a test."""
+        """The newest measurement less its prediction, which outputs were used, and a test of the model."""
         if self.state.situation is None:
             return Innovations.none(len(self.problem.model.signals.outputs))
         return self.state.situation.innovations

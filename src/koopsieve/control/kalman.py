@@ -42,7 +42,7 @@ class Belief:
     entering : array, shape (size, n_outputs)
         The matrix E, through which a disturbance of the outputs enters what is carried: C·E = 1.
     innovations : Innovations
-        What the newest measurement said that the prediction did not.
+        The newest measurement less its prediction.
     """
 
     carried: FloatArray

@@ -60,7 +60,7 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class EvaluatedPlan:
     """A plan and what becomes of it.
 
     Parameters
@@ -129,7 +129,7 @@ class Planner:
         known = found.outputs, found.cost, count, status, found.inputs, found.path
         return Plan(inputs, *known, self.problem, request.now)
 
-    def _exact(self, request: Request, start: FloatArray, deadline: float) -> tuple[Tried, int, PlanStatus]:
+    def _exact(self, request: Request, start: FloatArray, deadline: float) -> tuple[EvaluatedPlan, int, PlanStatus]:
         """Solve the programme once, which in the linear form is exact."""
         prediction = self.problem.prediction(request.now.carried, request.now.disturbance, start)
         target = self._solved(request, prediction, start, deadline)
@@ -139,10 +139,11 @@ class Planner:
 
     def _searched(
         self, request: Request, start: FloatArray, path: FloatArray | None, deadline: float
-    ) -> tuple[Tried, int, PlanStatus]:
+    ) -> tuple[EvaluatedPlan, int, PlanStatus]:
         """Take steps that lower the cost until it settles."""
         probed = path is None or not np.isfinite(path).all()
-        current = self._begun(request, start) if probed else Tried(start, path, start, np.inf, start, checked=False)
+        unknown = EvaluatedPlan(start, path, start, np.inf, start, checked=False)
+        current = self._begun(request, start) if probed else unknown
         agreement = SETTLED_CHANGE if path is None else MAX_DISAGREEMENT
         allowed = max(self.iterations, MIN_FIRST_ITERATIONS) if path is None else self.iterations
         count, status = 0, PlanStatus.ITERATIONS
@@ -170,8 +171,8 @@ class Planner:
         return current, count, status
 
     def _moved(
-        self, request: Request, prediction: PathPrediction, current: Tried, target: FloatArray, agreement: float
-    ) -> tuple[Tried, bool]:
+        self, request: Request, prediction: PathPrediction, current: EvaluatedPlan, target: FloatArray, agreement: float
+    ) -> tuple[EvaluatedPlan, bool]:
         """Return the plan after one programme, and whether it can stay.
 
         Nothing is simulated where the programme and the model agree, or where the cost falls by far more than they
@@ -185,17 +186,17 @@ class Planner:
         gap, rounding = abs(found - expected), ROUNDING * request.scale
         agreed = gap <= agreement * expected + rounding and found + gap <= (1 + SETTLED_CHANGE) * before + rounding
         if agreed or before - found > max(CLEAR_PROGRESS * gap, SETTLED_CHANGE * before):
-            return Tried(target, path, outputs[0], float(found), each[0], checked=bool(agreed)), bool(agreed)
+            return EvaluatedPlan(target, path, outputs[0], float(found), each[0], checked=bool(agreed)), bool(agreed)
         between = current.inputs + STEP_LENGTHS[:, None, None] * (target - current.inputs)
         better = self._simulated(request, between if current.checked else np.vstack([current.inputs[None], between]))
         settled = better.cost >= (1 - SETTLED_CHANGE) * before or abs(better.cost - expected) <= SETTLED_CHANGE * before
         return (current if current.checked and current.cost <= better.cost else better), bool(settled)
 
-    def _begun(self, request: Request, start: FloatArray) -> Tried:
+    def _begun(self, request: Request, start: FloatArray) -> EvaluatedPlan:
         """Return the best of a first plan and of constant ones, where there is no path to go on from."""
         return self._simulated(request, np.vstack([start[None], self._probes(request, start)]))
 
-    def _may_be_stuck(self, found: Tried) -> bool:
+    def _may_be_stuck(self, found: EvaluatedPlan) -> bool:
         """Tell whether a plan misses the reference all along, and by more than the noise of the outputs."""
         noise = self.problem.model.noise
         known = None if noise is None else noise.one_step
@@ -217,7 +218,7 @@ class Planner:
         kept: FloatArray = request.cost.within(found[: start.size].reshape(1, *start.shape), request.previous)[0]
         return kept
 
-    def _simulated(self, request: Request, plans: FloatArray) -> Tried:
+    def _simulated(self, request: Request, plans: FloatArray) -> EvaluatedPlan:
         """Simulate plans together, and return the one that costs least."""
         paths = simulated(self.problem.model, request.now.carried, request.now.disturbance, plans)
         return _best(request, plans, self._read(paths), paths)
@@ -253,8 +254,8 @@ class Planner:
         return Solver(problem.pattern, problem.cost.moves, problem.same_at_every_step, self.tolerance)
 
 
-def _best(request: Request, plans: FloatArray, outputs: FloatArray, paths: FloatArray | None) -> Tried:
+def _best(request: Request, plans: FloatArray, outputs: FloatArray, paths: FloatArray | None) -> EvaluatedPlan:
     costs, each = request.value(outputs, plans)
     best = int(np.argmin(costs))
     path = None if paths is None else paths[best]
-    return Tried(plans[best], path, outputs[best], float(costs[best]), each[best])
+    return EvaluatedPlan(plans[best], path, outputs[best], float(costs[best]), each[best])

@@ -85,7 +85,7 @@ class Predictor:
     model : Model
         As it is now; with `adapt` it changes.
     adapt : int, optional
-        Refit the coefficients at every sample, remembering about so many; left out, the model stays as it is.
+        Refit the coefficients at every sample; the number of samples to remember. Left out, the model stays as it is.
     dead_zone : float
         Innovations of fewer standard deviations change nothing: they are noise.
     gate : float
@@ -131,7 +131,7 @@ class Predictor:
 
     @property
     def innovations(self) -> Innovations:
-        """What the last sample said that the prediction did not, and a test of the model."""
+        """The newest sample less its prediction, and a test of the model."""
         return Innovations.none(len(self.model.signals.outputs)) if self._now is None else self._now.innovations
 
     def update(self, measured: ArrayLike, acted: ArrayLike | None = None) -> Innovations:

@@ -101,7 +101,7 @@ class Solver:
     def solve(
         self, programme: QuadraticProgramme, start: FloatArray | None = None, seconds: float | None = None
     ) -> FloatArray:
-        """Return the minimiser, searched from `start` if it is given, and for so many seconds if these are.
+        """Return the minimiser, searched from `start` and for at most `seconds`, if these are given.
 
         Raises
         ------

@@ -105,7 +105,7 @@ class Situation:
     line : array, shape (n,)
         The measured state, delays included; what is missing or a spike is replaced by its prediction.
     innovations : Innovations
-        What the newest measurement said that the prediction did not.
+        The newest measurement less its prediction.
     belief : Belief, optional
         Of the Kalman filter, where one is used.
     """

@@ -121,7 +121,7 @@ def _squared_distances(points: FloatArray, x: FloatArray, norms: FloatArray) -> 
 
 
 def _nearest(x: FloatArray, centers: FloatArray) -> IndexArray:
-    """Return the nearest centre of every row; so many rows at a time as stay in the cache take half the time."""
+    """Return the nearest centre of every row; rows are taken in parts that fit the cache: half the time."""
     found, half = np.empty(len(x), dtype=np.intp), 0.5 * np.einsum("ij,ij->i", centers, centers)
     for first in range(0, len(x), _CACHED_ROWS):
         rows = slice(first, first + _CACHED_ROWS)

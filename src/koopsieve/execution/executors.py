@@ -144,12 +144,12 @@ class _Lines:
         now = time.monotonic()
         if now - self._last >= self._every:
             self._last = now
-            told = (f"{share:.0%}".replace("%", " %"), description, time_left(share, now - self._begun))
-            self._write(", ".join(text for text in told if text))
+            parts = (f"{share:.0%}".replace("%", " %"), description, time_left(share, now - self._begun))
+            self._write(", ".join(text for text in parts if text))
 
 
 def time_left(share: float, seconds: float) -> str:
-    """Return in words how long a job still takes of which a share was done in so many seconds; empty if unknown.
+    """Return in words how long a job still takes, given the share done and the seconds so far; empty if unknown.
 
     Examples
     --------

@@ -129,7 +129,7 @@ Found = TypeVar("Found", bound=Candidates)
 
 
 def short_or_whole(task: Task, search: Callable[[int], Found]) -> Found:
-    """Search a path of about so many sets as asked for; only a few where these are beaten by another search."""
+    """Search a path of the length asked for; a short one where that is already beaten by another search."""
     if task.rivals:
         short = search(min(SHORT_PATH, task.path_length))
         if task.beaten(short.points):

@@ -159,8 +159,8 @@ class SievePath(Shown):
         choice = self.choice
         errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
         kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
-        told = (f"{kept}; validation NMSE {errors}.", self.why_large, self.range_warning)
-        return " ".join(part for part in told if part)
+        parts = (f"{kept}; validation NMSE {errors}.", self.why_large, self.range_warning)
+        return " ".join(part for part in parts if part)
 
     def _facts(self) -> Facts:
         sizes = ", ".join(str(size) for size in self.sizes)

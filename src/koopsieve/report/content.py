@@ -165,7 +165,7 @@ def content(result: SieveResult, rows: Sequence[ChainRow]) -> dict[str, Any]:
         "examples": [_stretch(example) for example in examples(result)],
         "names": result.outcome.candidates,
         "path": _path(result.path),
-        "drives": _drives(result, rows),
+        "dependencies": _dependencies(result, rows),
         "everything": _eigenvalues(result.baselines[EVERYTHING].model, result),
         "matrices": _matrices(result.model),
         "responses": _responses(responses(result.judged_model, result.evaluation.data)),
@@ -197,7 +197,7 @@ def _path(path: SievePath) -> dict[str, Any]:
     }
 
 
-def _drives(result: SieveResult, rows: Sequence[ChainRow]) -> dict[str, Any]:
+def _dependencies(result: SieveResult, rows: Sequence[ChainRow]) -> dict[str, Any]:
     """Return the explanation's matrix; of very many observables the strongest, and then without a threshold to move."""
     found, reduction = result.explanation, result.reduction
     targets = np.array([row.index for row in rows][:MAX_SHOWN] or range(len(found.targets)), dtype=np.intp)

@@ -142,7 +142,7 @@ def _comment(names: str) -> str:
 
 
 _MAX_WRITTEN = 1000  # terms of all equations together that the page holds
-SCRIPTS = ("values", "chart", "record", "drives", "downloads", "figures")
+SCRIPTS = ("values", "chart", "record", "dependencies", "downloads", "figures")
 
 
 def write_report(
@@ -203,7 +203,7 @@ def render_report(
         result=result,
         rows=rows,
         shown=data["record"],
-        movable=data["drives"]["movable"],
+        movable=data["dependencies"]["movable"],
         matrices=data["matrices"] is not None,
         responses=data["responses"],
         label=result.model.signals.label,

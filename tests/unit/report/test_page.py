@@ -45,7 +45,7 @@ SECTIONS = [
     "residuals",
     "how-many",
     "terms",
-    "drives",
+    "dependencies",
     "spectrum",
     "responses",
     "tried",
@@ -96,12 +96,12 @@ def test_the_page_says_what_was_kept_and_how_to_repeat_it(page, small_result):
 
 
 def test_there_is_one_explanation(small_result, graph_result):
-    kept = data_of(render_report(small_result))["drives"]
+    kept = data_of(render_report(small_result))["dependencies"]
     assert set(kept["targets"]) == set(small_result.retained_names)
     assert not kept["movable"]
     whole = render_report(graph_result)
-    assert set(data_of(whole)["drives"]["targets"]) == set(graph_result.dictionary.names)
-    assert data_of(whole)["drives"]["movable"]
+    assert set(data_of(whole)["dependencies"]["targets"]) == set(graph_result.dictionary.names)
+    assert data_of(whole)["dependencies"]["movable"]
     rows = re.findall(r'<tr data-index="(\d+)"( class="out")?>', whole)
     assert sorted(int(i) for i, out in rows if not out) == graph_result.retained.tolist()
 
@@ -171,8 +171,8 @@ def test_a_long_record_and_many_observables_stay_under_three_megabytes(tmp_path)
     assert (tmp_path / "report.html").stat().st_size < 3e6
     shown = content(result, chains(result))
     assert not shown["record"]["complete"]
-    assert len(shown["drives"]["targets"]) == 200
-    assert not shown["drives"]["movable"]
+    assert len(shown["dependencies"]["targets"]) == 200
+    assert not shown["dependencies"]["movable"]
     assert (shown["matrices"] is None) == (result.model.A.size + result.model.B.size + result.model.C.size > MAX_MATRIX)
 
 

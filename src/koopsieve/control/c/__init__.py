@@ -56,7 +56,7 @@ def to_c(
     code = "\n".join(_read(one.format(estimator=estimator)) for one in SOURCES).replace(
         "@tables@", _tables(law, rounds)
     )
-    own = {".h": _header(law), ".c": code, "_test.c": checking_program(recorded(law, acting))}
+    own = {".h": _header(law), ".c": code, "_test.c": checking_program(closed_loop_vectors(law, acting))}
     named = {plain + end: text.replace("@name@", plain).replace("@NAME@", plain.upper()) for end, text in own.items()}
     exported = c_files(model, f"{plain}_model", filtered=True)
     found = {**named, **exported, "Makefile": makefile(f"{plain}_model", plain)}
@@ -171,7 +171,7 @@ WORSE = 0.02  # share of the cost by which a plan in C may be above that of Pyth
 TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-3  # of the largest number that the estimate holds
 
 
-def recorded(law: ControlLaw, acting: ArrayLike) -> dict[str, FloatArray]:
+def closed_loop_vectors(law: ControlLaw, acting: ArrayLike) -> dict[str, FloatArray]:
     """Run the law around its own model, with a little noise; return what it was given and made of it, a row per step.
 
     `acted` are the inputs before each step; `estimate_expected` what the model carries, and the disturbance.

@@ -50,7 +50,7 @@ class HorizonEstimate:
     observables, outputs : tuple of str
         Names.
     horizons : tuple of int
-        Steps multistep.
+        Steps ahead.
     """
 
     retained: IndexArray
@@ -97,7 +97,7 @@ class HorizonSieve:
     emphasis : float
         The evidence of the targets at horizon h is weighted in proportion to h to this power. 0 treats all horizons
         alike, which mostly counts the short ones, where noise is small and differences are certain; raising it
-        favours sets that predict far multistep. The default was set by `benchmarks/reduction.py`.
+        favours sets that predict far ahead. The default was set by `benchmarks/reduction.py`.
     max_sweeps : int
         Sweeps over the possible moves at most in `identify`; each ends with the first move that raises the bound.
     weight_sweeps : int

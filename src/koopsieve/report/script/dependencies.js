@@ -1,12 +1,12 @@
 // ---- what drives what: the matrix, and the threshold where it decides ---------------------------------------------------------
-const drives = data.drives;
-const inclusion = unpack(drives.inclusion, 8);
-const T = drives.targets.length, R = drives.regressors.length;
-let threshold = drives.threshold;
+const dependencies = data.dependencies;
+const inclusion = unpack(dependencies.inclusion, 8);
+const T = dependencies.targets.length, R = dependencies.regressors.length;
+let threshold = dependencies.threshold;
 
 // ancestors of the outputs in the thresholded graph, as in koopsieve.reduce
 function retained(limit) {
-  const kept = new Uint8Array(T), open = drives.outputs.slice();
+  const kept = new Uint8Array(T), open = dependencies.outputs.slice();
   for (const j of open) kept[j] = 1;
   while (open.length) {
     const j = open.pop();
@@ -30,7 +30,7 @@ function drawHeat() {
   const slant = named ? 58 : 0;  // room for the last slanted name
   heat.cell = Math.max(1, Math.min(named && T < 13 ? 44 : 26, (W - heat.gutter - slant - 2) / T));
   heat.high = named ? Math.max(13, Math.min(R > 30 ? 14 : 22, heat.cell)) : heat.cell;
-  const longest = Math.min(18, Math.max(...drives.targets.map((name) => name.length)));
+  const longest = Math.min(18, Math.max(...dependencies.targets.map((name) => name.length)));
   heat.top = named && heat.cell >= 11 ? 14 + 5 * longest : 0;
   const width = heat.gutter + heat.cell * T + (heat.top ? slant : 0) + 2, height = heat.top + heat.high * R + 2;
   canvas.width = Math.round(width * ratio);
@@ -54,10 +54,10 @@ function drawHeat() {
   pen.textBaseline = "middle";
   if (!named) return;
   pen.textAlign = "right";
-  drives.regressors.forEach((name, i) => pen.fillText(cut(name, 24), -6, (i + 0.5) * heat.high, heat.gutter - 10));
+  dependencies.regressors.forEach((name, i) => pen.fillText(cut(name, 24), -6, (i + 0.5) * heat.high, heat.gutter - 10));
   if (!heat.top) return;
   pen.textAlign = "left";
-  drives.targets.forEach((name, j) => {
+  dependencies.targets.forEach((name, j) => {
     pen.save();
     pen.translate((j + 0.5) * heat.cell, -5);
     pen.rotate(-Math.PI / 3);
@@ -73,11 +73,11 @@ function drawDrives() {
     const box = canvas.getBoundingClientRect();
     const j = Math.floor((event.clientX - box.left - 1 - heat.gutter) / heat.cell), i = Math.floor((event.clientY - box.top - 1 - heat.top) / heat.high);
     if (j < 0 || i < 0 || j >= T || i >= R) return hush();
-    return tell(event, `${drives.regressors[i]}\ndrives ${drives.targets[j]}\nwith probability ${show(inclusion[i * T + j])}`);
+    return tell(event, `${dependencies.regressors[i]}\ndrives ${dependencies.targets[j]}\nwith probability ${show(inclusion[i * T + j])}`);
   });
   canvas.addEventListener("pointerleave", hush);
   for (const bar of document.querySelectorAll(".bar")) bar.style.width = 100 * Number(bar.dataset.share) + "%";
-  if (drives.movable) drawThreshold();
+  if (dependencies.movable) drawThreshold();
 }
 
 function drawThreshold() {
@@ -94,9 +94,9 @@ function drawThreshold() {
     threshold = next;
     const kept = retained(threshold), n = kept.reduce((sum, k) => sum + k, 0);
     byId("verdict").textContent = `${n} of ${T} observables are kept at threshold ${+threshold.toPrecision(4)}` +
-      (threshold === drives.threshold ? ", as in this run." : ". The model in this report is that of the run.");
+      (threshold === dependencies.threshold ? ", as in this run." : ". The model in this report is that of the run.");
     byId("retained").replaceChildren(...range(T).filter((i) => kept[i]).map((i) =>
-      html("li", { "data-index": i, class: drives.outputs.includes(i) ? "output" : "" }, drives.targets[i])));
+      html("li", { "data-index": i, class: dependencies.outputs.includes(i) ? "output" : "" }, dependencies.targets[i])));
     document.querySelectorAll("#why tbody tr").forEach((row, i) => row.classList.toggle("out", !kept[i]));
     drawing.draw();
   };
@@ -108,6 +108,6 @@ function drawThreshold() {
     slider.value = String(toSlider(next));
     update(next);
   });
-  byId("reset").addEventListener("click", () => set(drives.threshold));
-  set(drives.threshold);
+  byId("reset").addEventListener("click", () => set(dependencies.threshold));
+  set(dependencies.threshold);
 }
