@@ -143,13 +143,9 @@ def residual_tests(model: Model, trajectories: Trajectories) -> ResidualTests:
 
 def one_step_residuals(model: Model, data: Trajectories) -> list[FloatArray]:
     """Return y[k+1] minus its prediction from sample k, an array (transitions, n_outputs) per episode."""
-    outputs = len(model.output_names)
-    found = [np.zeros((max(0, len(x) - 1), outputs)) for x in data.states]
-    for episode, first, _, predicted in model.predictions(data, [1]):
-        measured = data.states[episode][first + 1 : first + 1 + len(predicted), :outputs]
-        with np.errstate(invalid="ignore", over="ignore"):
-            found[episode][first : first + len(predicted)] = measured - predicted
-    return found
+    predicted = [one[:, 0] for one in model.rollout(data, 1)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        return [x[1:, : one.shape[1]] - one for x, one in zip(data.states, predicted, strict=True)]
 
 
 def _autocorrelation(e: Sequence[FloatArray], reach: int) -> Correlation:

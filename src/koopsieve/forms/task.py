@@ -9,11 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from koopsieve._types import FloatArray
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.splitting import thinned
 from koopsieve.data.stream import BLOCK_ROWS
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate import stays_in_range
+from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range, window_errors
 from koopsieve.evaluate.judgement import MAX_STEPS, MAX_STRETCHES
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.forms.model import Model
@@ -77,6 +78,15 @@ class Task:
     to_beat: float = np.inf
     rivals: tuple[PathPoint, ...] = ()
     worse: Callable[[Sequence[PathPoint], Sequence[PathPoint]], bool] = lambda points, others: False
+
+    @property
+    def parts(self) -> tuple[Trajectories | Stream, ...]:
+        """What the final model learns from: the learning part, and the validation part where one was held out."""
+        return (self.learn,) if self.validation is self.learn else (self.learn, self.validation)
+
+    def judged(self, model: Model) -> tuple[WindowErrors, FloatArray]:
+        """Return the errors of a model on the validation windows, and those of free runs along them."""
+        return window_errors(model, self.windows, self.horizons), simulation_errors(model, self.windows)
 
     def beaten(self, points: Sequence[PathPoint]) -> bool:
         """Tell whether points are all clearly worse than one of another search: then a search may end with these."""

@@ -125,8 +125,7 @@ def _predicted(model: Model, result: SieveResult, starts: Sequence[tuple[int, in
     rows = [starts[i][1] - lines[i].first for i in can]
     states = np.array([lines[i].states[row] for i, row in zip(can, rows, strict=True)])
     acting = np.array([lines[i].acting[row : row + steps] for i, row in zip(can, rows, strict=True)])
-    run = model.steps(model.start(states), (acting[:, h] for h in range(steps)))
-    found[can] = np.stack([model.read(carried) for carried in run], axis=1)
+    found[can] = model.free_runs(states, acting)
     return found
 
 

@@ -13,7 +13,6 @@ from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.term_map import shifts, with_delay_line
-from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution import one_blas_thread
 from koopsieve.forms.bilinear.model import BilinearModel
 from koopsieve.forms.bilinear.multi_step_fit import LiftedWindows, MultiStepBilinear
@@ -115,7 +114,7 @@ class BilinearCandidates(Candidates):
         """Fit a set one step ahead, and judge it."""
         kept, task = np.asarray(candidate.retained), self.task
         model = self._one_step(self._cut(self.learned, kept), kept)
-        errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+        errors, runs = task.judged(model)
         names, stays = tuple(self.dictionary.names[i] for i in kept), task.stays_in_range(model)
         return PathPoint(kept, names, candidate.elbo, errors, runs, model, "least squares", in_range=stays)
 
@@ -136,9 +135,8 @@ class BilinearCandidates(Candidates):
         task, point, union = self.task, self.points[chosen], self.union
         both = with_validation(self.learned, task, self._wide, ())
         small = self._cut(both, point.retained)
-        parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
         with one_blas_thread():
-            model = self._again(point, both, parts)
+            model = self._again(point, both, task.parts)
             everything = self._one_step(self.learned, union), self._one_step(both, union)
         return Outcome(
             path=self.path(chosen),
@@ -175,7 +173,7 @@ class BilinearCandidates(Candidates):
         if small.size > MAX_REFINED or with_delay_line(small) is not small:
             return point
         model = self._over_windows(self._cut(self.learned, point.retained), point.retained, (task.learn,))
-        errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+        errors, runs = task.judged(model)
         if (errors.blocks.mean(axis=1) > MAX_LOSS * point.errors.blocks.mean(axis=1)).any():
             return point  # feedback needs the next step, too
         stays = task.stays_in_range(model)

@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import minimize
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import NOT_NEGATIVE, BoolArray, FloatArray, IndexArray, check_fields
 from koopsieve.execution import one_blas_thread
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus
 
 _FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
@@ -118,13 +117,11 @@ class LiftedFit:
         Geometric mean over steps and outputs of the squared error relative to the output's variance.
     start : float
         The same for one-step least squares; inf where its simulation overflows.
-    status : FitStatus
     """
 
     K: FloatArray
     loss: float
     start: float
-    status: FitStatus
 
 
 @dataclass(frozen=True)
@@ -143,10 +140,7 @@ class MultiStepBilinear:
     iterations: int = 60
 
     def __post_init__(self) -> None:
-        if not (self.tie >= 0 and np.isfinite(self.tie) and self.iterations >= 0):
-            raise KoopsieveError(
-                f"tie and iterations must be finite and not negative. Got tie={self.tie}, iterations={self.iterations}."
-            )
+        check_fields(self, wholes=("iterations",), ranges={"tie": NOT_NEGATIVE})
 
     def fit(
         self, one_step: TriangularFactor, windows: LiftedWindows, columns: IndexArray, exact: BoolArray | None = None
@@ -161,7 +155,7 @@ class MultiStepBilinear:
         with np.errstate(all="ignore"), one_blas_thread():
             start = _level(frame.K, windows, columns)
             if self.iterations == 0:  # the minimiser would make one step even so
-                return LiftedFit(frame.K, start, start, FitStatus.SETTLED)
+                return LiftedFit(frame.K, start, start)
             for length in _growing(windows.outputs.shape[1]):
                 part = windows.shortened(length)
                 end = minimize(
@@ -175,9 +169,7 @@ class MultiStepBilinear:
                 change = end.x.reshape(frame.shape)
             K = frame.coef(change)
             loss = _level(K, windows, columns)
-        if not loss <= start:
-            return LiftedFit(frame.K, start, start, FitStatus.STUCK)
-        return LiftedFit(K, loss, start, FitStatus.SETTLED if end.success else FitStatus.MAX_ITERATIONS)
+        return LiftedFit(K, loss, start) if loss <= start else LiftedFit(frame.K, start, start)
 
     def _loss(
         self, flat: FloatArray, frame: _Frame, windows: LiftedWindows, columns: IndexArray

@@ -15,7 +15,6 @@ import numpy as np
 from koopsieve._types import BoolArray
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Constant, Dictionary, Inputs, States
-from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.execution import one_blas_thread
 from koopsieve.forms.form import Candidates, Form, Outcome
 from koopsieve.forms.linear.model import LinearModel
@@ -87,7 +86,7 @@ class PlainLinearCandidates(Candidates):
         """Fit to the learning part in one of the two ways, and judge it."""
         task, phi = self.task, self.dictionary
         model = self._fitted(fit, self.learned, (task.learn,))
-        errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+        errors, runs = task.judged(model)
         return PathPoint(np.arange(phi.size), phi.names, np.nan, errors, runs, model, fit)
 
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[LinearModel, ...]:
@@ -103,10 +102,9 @@ class PlainLinearCandidates(Candidates):
         """Fit to learning and validation data together in the same way."""
         task, phi = self.task, self.dictionary
         both = with_validation(self.learned, task, phi, ())
-        parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
         return Outcome(
             path=self.path(chosen),
-            model=self._fitted(self.points[chosen].refit, both, parts),
+            model=self._fitted(self.points[chosen].refit, both, task.parts),
             everything=(arx_model(self.learned, phi), arx_model(both, phi)),
             dictionary=phi,
             statistics=both,

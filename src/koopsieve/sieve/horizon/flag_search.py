@@ -78,11 +78,11 @@ class FlagSearch:
 
     def shrink(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
         """Take out the observable that the bound needs least, one by one, until `size` are in."""
-        return self._settled(self._shrunk(posterior, size), self.weight_sweeps)
+        return settle_weights(self._shrunk(posterior, size), self.weight_sweeps)
 
     def grow(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
         """Put in the observable that helps most, one by one, until `size` are in."""
-        return self._settled(self._grown(posterior, size), self.weight_sweeps)
+        return settle_weights(self._grown(posterior, size), self.weight_sweeps)
 
     def exchange(self, posterior: HorizonPosterior) -> HorizonPosterior:
         """Replace observables by others, one or some at once, at the same size, as long as the bound rises."""
@@ -95,7 +95,7 @@ class FlagSearch:
     def _repeated(
         self, moves: Callable[[HorizonPosterior], Iterator[HorizonPosterior]], posterior: HorizonPosterior
     ) -> HorizonPosterior:
-        posterior = self._settled(posterior, 3 * self.weight_sweeps)
+        posterior = settle_weights(posterior, 3 * self.weight_sweeps)
         for _ in range(self.max_exchanges):
             better = next(moves(posterior), None)
             if better is None:
@@ -168,18 +168,18 @@ class FlagSearch:
     def _grown(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
         while len(posterior.kept) < size:
             new = newcomers(posterior)
-            posterior = self._settled(with_newcomer(posterior, new, first_largest(self._with_odds(new.gains))), 1)
+            posterior = settle_weights(with_newcomer(posterior, new, first_largest(self._with_odds(new.gains))), 1)
         return posterior
 
     def _shrunk(self, posterior: HorizonPosterior, size: int) -> HorizonPosterior:
         while len(posterior.kept) > size:
-            posterior = self._settled(self._stretch(posterior, len(posterior.kept) - size, -np.inf), 1)
+            posterior = settle_weights(self._stretch(posterior, len(posterior.kept) - size, -np.inf), 1)
         return posterior
 
     def _if_better(self, new: HorizonPosterior, old: HorizonPosterior) -> Iterator[HorizonPosterior]:
         if set(new.kept.tolist()) == set(old.kept.tolist()):
             return  # the same observables, only settled further
-        settled = self._settled(new, self.weight_sweeps)
+        settled = settle_weights(new, self.weight_sweeps)
         rise = settled.evidence + self._flags(settled.kept) - old.evidence - self._flags(old.kept)
         if rise > max(MIN_RELATIVE_RISE * abs(old.evidence), ALIKE):
             yield settled
@@ -188,9 +188,6 @@ class FlagSearch:
         """Take out at most `most`, and at most one in `MAX_REMOVED_SHARE`, without updating precisions between."""
         count = min(most, max(1, len(posterior.kept) // MAX_REMOVED_SHARE))
         return without_least(posterior, count, least_gain)
-
-    def _settled(self, posterior: HorizonPosterior, sweeps: int) -> HorizonPosterior:
-        return settle_weights(posterior, sweeps)
 
     def _removals(self, posterior: HorizonPosterior) -> FloatArray:
         return removal_gains(posterior) - self.prior.log_odds[posterior.kept]
