@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
@@ -77,14 +78,55 @@ def whole_number(what: str, value: Any, least: int = 0) -> int:
     return number
 
 
-def real_number(what: str, value: Any) -> float:
-    """Return a number that is no complex one, no flag, no text and not NaN; `what` names it in the message."""
+@dataclass(frozen=True)
+class Range:
+    """The numbers from `low` to `high`; an open end is not one of them.
+
+    Examples
+    --------
+    >>> Range(0, 1, open_low=True).words, 0.0 in Range(0, 1, open_low=True), NOT_NEGATIVE.words
+    ('lie above 0 and up to 1', False, 'be a finite number, 0 or more')
+    """
+
+    low: float = -np.inf
+    high: float = np.inf
+    open_low: bool = False
+    open_high: bool = False
+
+    def __contains__(self, number: float) -> bool:
+        above = number > self.low if self.open_low else number >= self.low
+        return bool(above and (number < self.high if self.open_high else number <= self.high))
+
+    @property
+    def words(self) -> str:
+        """What a number among them must do."""
+        low, high = f"{self.low:g}", f"{self.high:g}"
+        if np.isinf(self.high):
+            if self.open_low and self.low == 0:
+                return "be a positive number" + ("" if self.open_high else " or infinity")
+            kind = "be a finite number" if self.open_high else "be a number"
+            return kind if np.isinf(self.low) else f"{kind}, {low} or more"
+        if self.open_low:
+            both = f"lie between {low} and {high}, both excluded"
+            return both if self.open_high else f"lie above {low} and up to {high}"
+        return f"lie from {low} to below {high}" if self.open_high else f"lie from {low} to {high}"
+
+
+ANY_NUMBER = Range()
+FINITE = Range(open_low=True, open_high=True)
+NOT_NEGATIVE = Range(0, open_high=True)
+POSITIVE = Range(0, open_low=True, open_high=True)
+SHARE = Range(0, 1, open_low=True, open_high=True)
+
+
+def real_number(what: str, value: Any, allowed: Range = ANY_NUMBER) -> float:
+    """Return a number in a range that is no complex one, no flag, no text and not NaN; `what` names it in messages."""
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool | np.bool_) else np.nan
     except OverflowError:
         number = np.nan
-    if np.isnan(number):
-        raise KoopsieveError(f"{what} must be a number. Got {repr(value)[:80]}.")
+    if number not in allowed:
+        raise KoopsieveError(f"{what} must {allowed.words}. Got {repr(value)[:80]}.")
     return number
 
 
@@ -100,18 +142,27 @@ def is_several(values: Any) -> bool:
 def positive_numbers(what: str, values: Any) -> None:
     """Refuse what is not one or more positive finite numbers."""
     several = list(values) if is_several(values) else []
-    if not several or not all(0 < real_number(f"Each of {what}", value) < np.inf for value in several):
+    if not several:
         raise KoopsieveError(f"{what} must be one or more positive numbers. Got {str(values)[:80]}.")
+    for value in several:
+        real_number(f"Each of {what}", value, POSITIVE)
 
 
 def check_fields(
-    value: object, numbers: Iterable[str] = (), wholes: Iterable[str] = (), flags: Iterable[str] = ()
+    value: object,
+    numbers: Iterable[str] = (),
+    wholes: Iterable[str] = (),
+    flags: Iterable[str] = (),
+    *,
+    counts: Iterable[str] = (),
+    ranges: Mapping[str, Range] | None = None,
 ) -> None:
-    """Refuse fields that are no numbers, no whole numbers, or neither True nor False."""
-    for name in numbers:
-        real_number(name, getattr(value, name))
-    for name in wholes:
-        whole_number(name, getattr(value, name))
+    """Refuse fields that are no numbers (in a range), no whole numbers (counts: from 1), or neither True nor False."""
+    for name, allowed in {**dict.fromkeys(numbers, ANY_NUMBER), **(ranges or {})}.items():
+        real_number(name, getattr(value, name), allowed)
+    for least, names in ((0, wholes), (1, counts)):
+        for name in names:
+            whole_number(name, getattr(value, name), least)
     for name in flags:
         if not isinstance(getattr(value, name), bool):
             raise KoopsieveError(f"{name} must be True or False. Got {getattr(value, name)!r}.")

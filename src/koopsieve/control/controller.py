@@ -10,10 +10,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, real_array, require_kind, whole_number
+from koopsieve._types import (
+    NOT_NEGATIVE,
+    SHARE,
+    FloatArray,
+    KoopsieveError,
+    real_array,
+    real_number,
+    require_kind,
+    whole_number,
+)
 from koopsieve.control.control_problem import ControlProblem, Plan
 from koopsieve.control.kalman import KalmanFilter
-from koopsieve.control.limits import Limits, in_range, per_signal, rows_of
+from koopsieve.control.limits import Limits, per_signal, rows_of
 from koopsieve.control.planner import Planner, Request
 from koopsieve.control.programme import Cost
 from koopsieve.control.state_estimate import GAIN, Estimator, Filtered, FromHistory, Innovations, Situation
@@ -68,9 +77,9 @@ class ControlLaw:
 
     def __post_init__(self) -> None:
         whole_number("iterations", self.iterations, 1)
-        in_range("tolerance, that of the solver,", self.tolerance, 0.0, 1.0, open_ends=True)
+        real_number("tolerance, that of the solver,", self.tolerance, SHARE)
         if self.time_limit is not None:
-            in_range("time_limit, the seconds of a step,", self.time_limit, 0.0, np.inf)
+            real_number("time_limit, the seconds of a step,", self.time_limit, NOT_NEGATIVE)
         model = self.problem.model  # machine code is loaded, or made, here and not at the first measurement
         anywhere = np.zeros((1, len(model.carried_names))), np.zeros((1, len(model.signals.inputs)))
         with np.errstate(all="ignore"):

@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, real_array, require_kind
-from koopsieve.control.limits import in_range, per_signal
+from koopsieve._types import NOT_NEGATIVE, FloatArray, KoopsieveError, real_array, real_number, require_kind
+from koopsieve.control.limits import per_signal
 from koopsieve.control.state_estimate import Innovations, check_gate
 from koopsieve.forms import Model
 from koopsieve.forms.prediction import measured_state
@@ -98,7 +98,7 @@ class KalmanFilter:
         if self.noise is None:
             object.__setattr__(self, "noise", known_noise(self.model))
         check_gate(self.gate)
-        in_range("drift, the variance of the disturbance,", self.drift, 0.0, np.inf)
+        real_number("drift, the variance of the disturbance,", self.drift, NOT_NEGATIVE)
         require_kind("noise= as Noise", self.noise, Noise, "Make it with noise_of(model, statistics).")
         outputs, size = len(self.model.signals.outputs), len(self.model.carried_names)
         if self.noise.measurement.shape != (outputs,) or self.noise.process.shape != (size,):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -157,13 +156,3 @@ def shaped(what: str, given: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
     if not np.isfinite(values).all():
         raise KoopsieveError(f"{what} must be finite. Got NaN or infinity; leave such samples out.")
     return values
-
-
-def in_range(what: str, given: Any, low: float, high: float, open_ends: bool = False) -> float:
-    """Return a finite number from `low` to `high`; with `open_ends` it must lie between them."""
-    number = real_array(what, given)
-    if number.ndim == 0 and np.isfinite(number) and ((low < number < high) if open_ends else (low <= number <= high)):
-        return float(number)
-    allowed = f"lie from {low:g} to {high:g}" if np.isfinite(high) else f"be a finite number, {low:g} or more"
-    allowed = f"lie between {low:g} and {high:g}" if open_ends else allowed
-    raise KoopsieveError(f"{what} must {allowed}. Got {given!r}.")

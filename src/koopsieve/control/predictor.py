@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError, whole_number
-from koopsieve.control.limits import in_range, per_signal
+from koopsieve._types import NOT_NEGATIVE, FloatArray, KoopsieveError, real_number, whole_number
+from koopsieve.control.limits import per_signal
 from koopsieve.control.prediction import simulated
 from koopsieve.control.state_estimate import FromHistory, Innovations, Situation
 from koopsieve.forms import Model
@@ -120,7 +120,7 @@ class Predictor:
     _adaptation: Adaptation | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        in_range("dead_zone, in standard deviations,", self.dead_zone, 0.0, np.inf)
+        real_number("dead_zone, in standard deviations,", self.dead_zone, NOT_NEGATIVE)
         _ = self._estimator  # checks gate and gain
         self._adaptation = None if self.adapt is None else Adaptation.of(self.model, self.adapt)
         self.reset()

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy.stats import chi2
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
-from koopsieve.control.limits import in_range
+from koopsieve._types import BoolArray, FloatArray, IndexArray, Range, real_number
 from koopsieve.forms import Model
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ class FromHistory:
 
     def __post_init__(self) -> None:
         check_gate(self.gate)
-        in_range("gain, the share of the newest error,", self.gain, 0.0, 1.0)
+        real_number("gain, the share of the newest error,", self.gain, Range(0, 1))
 
     def start(self, line: FloatArray) -> Situation:
         """Lift, and assume no disturbance."""
@@ -198,5 +197,4 @@ def shifted(model: Model, line: FloatArray, acted: FloatArray, measured: FloatAr
 
 def check_gate(gate: float) -> None:
     """Check the number of standard deviations of a gate."""
-    if not (isinstance(gate, int | float) and gate > 0):
-        raise KoopsieveError(f"gate, in standard deviations, must be positive; infinity for none. Got {gate!r}.")
+    real_number("gate, in standard deviations and infinity for none,", gate, Range(0, open_low=True))

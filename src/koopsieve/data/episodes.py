@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, real_matrix, warn_user
+from koopsieve._types import (
+    SHARE,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    KoopsieveError,
+    real_matrix,
+    real_number,
+    warn_user,
+)
 from koopsieve.data.provenance import Source, SourceRows
 from koopsieve.io.reading.table import EpisodeRows, Table
 from koopsieve.io.reading.times import TimeBase
@@ -241,8 +250,7 @@ def between(rows: FloatArray, start: int, stop: int) -> FloatArray:
 
 def check_fraction(fraction: float) -> None:
     """Refuse a fraction that would leave one side empty."""
-    if not 0 < fraction < 1:
-        raise KoopsieveError(f"fraction must lie between 0 and 1, both excluded. Got {fraction}.")
+    real_number("fraction", fraction, SHARE)
 
 
 def cut_between(transitions: Sequence[int], fraction: float) -> int:

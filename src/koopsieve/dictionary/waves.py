@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray, check_fields, positive_numbers, whole_number
+from koopsieve._types import POSITIVE, FloatArray, check_fields, positive_numbers, real_number, whole_number
 from koopsieve.dictionary.centers import coordinate_scale, draw_rows, median_coefficient
 from koopsieve.dictionary.observables import WAVE, Observables, Program, frozen, program
 from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
@@ -114,7 +114,7 @@ class RandomFourier(Block):
     def __post_init__(self) -> None:
         whole_number("features", self.features, 1)
         if self.coefficient is not None:
-            positive_numbers("coefficient", [self.coefficient])
+            real_number("coefficient", self.coefficient, POSITIVE)
         check_fields(self, flags=("standardize",))
 
     def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:

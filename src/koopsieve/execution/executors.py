@@ -15,7 +15,7 @@ from functools import cache, reduce
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import whole_number
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -245,8 +245,7 @@ class Threads(Executor):
     threads: int = field(default_factory=available_cores)
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise KoopsieveError(f"threads must be at least one. Got {self.threads}.")
+        whole_number("threads", self.threads, 1)
 
     @property
     def workers(self) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from koopsieve._display import Facts, Shown, shorten
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, require_kind
+from koopsieve._types import BoolArray, FloatArray, IndexArray, Range, real_number, require_kind
 from koopsieve.identify.standardise import standardise
 from koopsieve.regression import RegressionStatistics
 
@@ -235,8 +235,7 @@ def interchangeable_groups(
     >>> [sorted(group) for group in interchangeable_groups(statistics, SpikeSlab().identify(statistics))]
     [['copy of x1', 'x1']]
     """
-    if not 0 < correlation <= 1:
-        raise KoopsieveError(f"correlation must lie in (0, 1]. Got {correlation}.")
+    real_number("correlation", correlation, Range(0, 1, open_low=True))
     alike = np.abs(_correlations(statistics, constant)) >= correlation
     most = estimate.inclusion.max(axis=1, initial=0.0)
     groups = [group for group in _around_leaders(alike, most) if len(group) > 1 and most[group[0]] >= threshold]

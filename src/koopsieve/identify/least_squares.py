@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields, real_number
+from koopsieve._types import (
+    FINITE,
+    NOT_NEGATIVE,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    KoopsieveError,
+    Range,
+    check_fields,
+    real_number,
+)
 from koopsieve.execution import one_blas_thread
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.horizon_loss import HorizonLoss, whitening
@@ -49,8 +59,8 @@ class LeastSquares:
     relative_cutoff: float | None = None
 
     def __post_init__(self) -> None:
-        if self.relative_cutoff is not None and not 0 <= real_number("relative_cutoff", self.relative_cutoff) < 1:
-            raise KoopsieveError(f"relative_cutoff must lie in [0, 1). Got {self.relative_cutoff}.")
+        if self.relative_cutoff is not None:
+            real_number("relative_cutoff", self.relative_cutoff, Range(0, 1, open_high=True))
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; every regressor counts as included."""
@@ -103,14 +113,8 @@ class HorizonLeastSquares:
     tolerance: float = 2e-9
 
     def __post_init__(self) -> None:
-        check_fields(self, numbers=("tie", "emphasis", "tolerance"), wholes=("max_sweeps",))
-        if not self.tolerance >= 0:
-            raise KoopsieveError(f"tolerance must not be negative. Got {self.tolerance}.")
-        if not (self.tie >= 0 and np.isfinite(self.tie) and np.isfinite(self.emphasis) and self.max_sweeps >= 0):
-            raise KoopsieveError(
-                "tie and max_sweeps must not be negative, and all must be finite. Got "
-                f"tie={self.tie}, emphasis={self.emphasis}, max_sweeps={self.max_sweeps}."
-            )
+        ranges = {"tie": NOT_NEGATIVE, "emphasis": FINITE, "tolerance": Range(0)}
+        check_fields(self, wholes=("max_sweeps",), ranges=ranges)
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix; every regressor counts as included.
@@ -190,11 +194,8 @@ class STLSQ:
     max_sweeps: int = 20
 
     def __post_init__(self) -> None:
-        check_fields(self, numbers=("threshold", "ridge"), wholes=("max_sweeps",), flags=("relative",))
-        if not (self.threshold >= 0 and self.ridge >= 0):
-            raise KoopsieveError(
-                f"threshold and ridge must not be negative. Got threshold={self.threshold}, ridge={self.ridge}."
-            )
+        ranges = {"threshold": Range(0), "ridge": Range(0)}
+        check_fields(self, wholes=("max_sweeps",), flags=("relative",), ranges=ranges)
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; inclusion is 1 for regressors that stayed and 0 for the others."""

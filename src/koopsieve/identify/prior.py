@@ -13,13 +13,11 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_fields, real_number
+from koopsieve._types import NOT_NEGATIVE, FloatArray, IndexArray, KoopsieveError, Range, check_fields, real_number
 
 PerRegressor = float | Mapping[str, float]
 _NAMED = ("c", "d", "e", "f")
-
-
-MIN_SHAPE, MAX_SHAPE = 1e-100, 1e100  # of shapes and rates; beyond, the bound leaves the range of floats
+SHAPES = Range(1e-100, 1e100)  # of shapes and rates; beyond, the bound leaves the range of floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,18 +141,15 @@ class SpikeSlabPrior:
     expected_size: float | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self, numbers=("worth", "a", "b"))
-        for name in "abcdef":
-            _require_positive(name, getattr(self, name))
-        if not (np.isfinite(self.worth) and self.worth >= 0):
-            raise KoopsieveError(f"worth must be zero or a positive number. Got {self.worth}.")
-        for name, value in self.odds.items():
-            if not real_number(f"The prior odds of {name!r}", value) > 0:
-                raise KoopsieveError(
-                    f"Prior odds must be positive. Got {value} for {name!r}; use 1 for even odds, 1e-6 for unlikely."
-                )
-        if self.expected_size is not None and not real_number("The expected size", self.expected_size) > 0:
-            raise KoopsieveError(f"The expected size must be positive. Got {self.expected_size}.")
+        check_fields(self, ranges={"worth": NOT_NEGATIVE, "a": SHAPES, "b": SHAPES})
+        for name in _NAMED:
+            value = getattr(self, name)
+            for number in value.values() if isinstance(value, Mapping) else (value,):
+                real_number(name, number, SHAPES)
+        for name, odds in self.odds.items():
+            real_number(f"The prior odds of {name!r}, 1 for even ones,", odds, Range(0, open_low=True))
+        if self.expected_size is not None:
+            real_number("expected_size", self.expected_size, Range(0, open_low=True))
 
     @classmethod
     def expecting(cls, size: float) -> SpikeSlabPrior:
@@ -213,14 +208,6 @@ class SpikeSlabPrior:
                 f"The prior names {unknown[:8]}, which are not regressors here. Regressors are {list(names)[:8]}…. "
                 "For a reduced dictionary use prior.among(statistics.regressors)."
             )
-
-
-def _require_positive(name: str, value: PerRegressor) -> None:
-    for number in value.values() if isinstance(value, Mapping) else (value,):
-        if not 0 < real_number(name, number) < np.inf:
-            raise KoopsieveError(f"{name} must be a positive number. Got {number}.")
-        if not MIN_SHAPE <= number <= MAX_SHAPE:
-            raise KoopsieveError(f"{name} must lie between {MIN_SHAPE:g} and {MAX_SHAPE:g}. Got {number}.")
 
 
 def _expected_share(expected: float, regressors: int) -> float:

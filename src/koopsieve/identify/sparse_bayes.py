@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, KoopsieveError, check_fields
+from koopsieve._types import BoolArray, FloatArray, Range, check_fields
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.settle import on_all_cores, put, settle, take
 from koopsieve.identify.stacks import posterior
@@ -62,11 +62,8 @@ class SparseBayes:
 
     def __post_init__(self) -> None:
         shapes = ("noise_shape", "noise_rate", "weight_shape", "weight_rate")
-        check_fields(self, numbers=(*shapes, "max_precision", "tolerance"), wholes=("max_sweeps",))
-        if min(getattr(self, name) for name in shapes) < 0 or not self.max_precision > 0:
-            raise KoopsieveError("Shapes and rates must not be negative, and max_precision positive.")
-        if not 0 <= self.tolerance < 1:
-            raise KoopsieveError(f"tolerance, a share of the largest weight, must lie in [0, 1). Got {self.tolerance}.")
+        ranges = {"max_precision": Range(0, open_low=True), "tolerance": Range(0, 1, open_high=True)}
+        check_fields(self, wholes=("max_sweeps",), ranges=dict.fromkeys(shapes, Range(0)) | ranges)
 
     def identify(self, statistics: RegressionStatistics) -> Estimate:
         """Infer the Koopman matrix of every target; inclusion is 1 for weights that stayed and 0 for the others."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._display import Facts, Shown, shorten
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, Range, increasing_indices, real_number
 from koopsieve.data import Signals
 from koopsieve.regression.factor import TriangularFactor, refuse_too_large
 from koopsieve.regression.given_statistics import checked_matrices, load_statistics, save_statistics
@@ -209,8 +209,7 @@ class RegressionStatistics(Shown):
 
     def discount(self, forgetting: float) -> RegressionStatistics:
         """Return the statistics with every row's weight multiplied by `forgetting`, for plants that change slowly."""
-        if not 0 < forgetting <= 1:
-            raise KoopsieveError(f"forgetting must lie in (0, 1]. Got {forgetting}.")
+        real_number("forgetting", forgetting, Range(0, 1, open_low=True))
         multistep = self.multistep and self.multistep.discount(forgetting)
         return replace(self, factor=self.factor.discount(forgetting), multistep=multistep)
 

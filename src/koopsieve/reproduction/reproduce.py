@@ -10,7 +10,7 @@ from typing import Any
 
 from koopsieve import __version__
 from koopsieve._exchange import MARKER, whole_folder
-from koopsieve._types import KoopsieveError, warn_user
+from koopsieve._types import KoopsieveError, warn_user, whole_number
 from koopsieve._written import write_json
 from koopsieve.execution import Progress, silent
 from koopsieve.reproduction.monte_carlo import SETTINGS, RunTask, run_tasks
@@ -87,8 +87,7 @@ def reproduce(
     """
     if system not in FOLDERS:
         raise KoopsieveError(f"Unknown system {system!r}. Expected one of {', '.join(FOLDERS)}.")
-    if seed < 0:
-        raise KoopsieveError(f"seed must not be negative. Got {seed}.")
+    whole_number("seed", seed)
     folder = None if data is None else Path(data)
     options = Options(runs, folder, seed, quick, as_published, workers or os.cpu_count() or 1, progress)
     found = {name: _reproduce_one(name, Path(out) / name, options) for name in FOLDERS[system]}

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
 from koopsieve._display import Facts, Shown
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, real_number
+from koopsieve._types import SHARE, BoolArray, FloatArray, IndexArray, KoopsieveError, real_number
 from koopsieve.execution import Progress, silent
 from koopsieve.identify import Estimate, Identifier, SpikeSlab
 from koopsieve.regression import RegressionStatistics
@@ -90,7 +90,8 @@ def reduce(inclusion: ArrayLike, outputs: ArrayLike, threshold: float) -> Reduct
     """
     probability = _checked_inclusion(inclusion)
     required = _checked_outputs(outputs, probability.shape[1])
-    adjacency = threshold_inclusion(probability, _checked_threshold(threshold))
+    level = real_number("threshold, which is compared with probabilities,", threshold, SHARE)
+    adjacency = threshold_inclusion(probability, level)
     components = strong_components(adjacency)
     condensation = condense(adjacency, components)
     needed = ancestors(condensation, component_labels(components)[required])
@@ -177,14 +178,6 @@ def ancestors(adjacency: BoolArray, outputs: ArrayLike) -> IndexArray:
         reached |= frontier
         frontier = adjacency[:, frontier].any(axis=1) & ~reached
     return np.flatnonzero(reached)
-
-
-def _checked_threshold(threshold: float) -> float:
-    if not 0 < real_number("threshold", threshold) < 1:
-        raise KoopsieveError(
-            f"threshold must lie strictly between 0 and 1, because it is compared with probabilities. Got {threshold}."
-        )
-    return threshold
 
 
 def _checked_inclusion(inclusion: ArrayLike) -> FloatArray:

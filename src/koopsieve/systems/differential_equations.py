@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import POSITIVE, FloatArray, KoopsieveError, real_number
 
 State = tuple[float, ...]
 Derivative = Callable[[State, State], State]  # (state, input) -> time derivative of the state
@@ -79,8 +79,8 @@ class Attractor:
 
     def samples(self, seconds: float, dt: float, initial: ArrayLike | None, seed: Seed) -> FloatArray:
         """Return the samples, shape (round(seconds / dt) + 1, 3)."""
-        if not (seconds > 0 and dt > 0):
-            raise KoopsieveError(f"seconds and dt must be positive. Got seconds={seconds}, dt={dt}.")
+        for what, value in (("seconds", seconds), ("dt", dt)):
+            real_number(what, value, POSITIVE)
         start = self._start(np.random.default_rng(seed)) if initial is None else np.asarray(initial, dtype=float)
         if start.shape != (3,):
             raise KoopsieveError(f"initial must hold the three states x, y, z. Got shape {start.shape}.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._display import Facts, Shown
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError, real_number
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, Range, real_number
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.rollout import chunks
 
@@ -209,10 +209,7 @@ class Bands(Shown):
 
 def checked_level(level: float) -> float:
     """Return the level after checking that it is one for which bands are kept."""
-    share = real_number("level", level)
-    if not 0 < share <= LEVELS[-1]:
-        raise KoopsieveError(f"level must lie above 0 and be at most {LEVELS[-1]}, such as 0.9. Got {level}.")
-    return share
+    return real_number("level", level, Range(0, float(LEVELS[-1]), open_low=True))
 
 
 def at_level(values: FloatArray, level: float) -> FloatArray:

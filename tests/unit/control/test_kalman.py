@@ -203,7 +203,7 @@ def test_noise_of_a_model_that_differentiates_is_that_of_its_sensor():
         (lambda m: KalmanFilter(m, Noise(np.ones(3), np.ones(3))), r"does not fit the model\. Expected 2 measurement"),
         (lambda m: KalmanFilter(m, Noise(np.ones(1), np.ones(2))), r"and 3 process variances, got \(2,\) and \(1,\)"),
         (lambda m: KalmanFilter(m, SMALL, drift=-1.0), "drift, the variance of the disturbance, must be a finite"),
-        (lambda m: KalmanFilter(m, SMALL, gate=0.0), "gate, in standard deviations, must be positive"),
+        (lambda m: KalmanFilter(m, SMALL, gate=0.0), "gate, in standard deviations .*must be a positive number"),
         (lambda m: KalmanFilter(m, 0.1), r"noise= as Noise, got float. Make it with noise_of\(model"),
         (KalmanFilter, "The model does not know its noise"),
         (lambda m: noise_of(m, None), "statistics must be RegressionStatistics"),

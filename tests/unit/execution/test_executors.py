@@ -51,7 +51,7 @@ def test_threads_begin_only_a_few_items_early_and_an_error_reaches_the_caller():
 
     with pytest.raises(KoopsieveError, match="item 0"):
         list(Threads(2).map(fail, range(5)))
-    with pytest.raises(KoopsieveError, match="threads must be at least one"):
+    with pytest.raises(KoopsieveError, match="threads must be a whole number, 1 or more"):
         Threads(0)
 
 

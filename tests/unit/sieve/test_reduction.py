@@ -31,7 +31,7 @@ def with_value(value):
 @pytest.mark.parametrize(
     "inclusion, outputs, threshold, message",
     [
-        *((CHAIN, [0], t, "strictly between 0 and 1|must be a number") for t in (0.0, 1.0, -0.1, 1.5, np.nan, np.inf)),
+        *((CHAIN, [0], t, "lie between 0 and 1, both excluded") for t in (0.0, 1.0, -0.1, 1.5, np.nan, np.inf)),
         *((CHAIN, none, 0.5, r"no States\(\) block") for none in ([], (), np.array([], dtype=int))),
         *((CHAIN, beyond, 0.5, "from 0 to 3") for beyond in ([4], [-1], [0, 9])),
         *((CHAIN, odd, 0.5, "whole numbers") for odd in ([0.0], ["x1"], [True, False, False, False], [[0]])),

@@ -153,7 +153,7 @@ def predicted(model, level=0.9, steps=1):
         (lambda model: predicted(model, steps=11), "reach 10 steps ahead, and 11 were asked for"),
         (lambda model: predicted(model, 0.0), "level must lie above 0"),
         (lambda model: predicted(model, 1.0), "level must lie above 0"),
-        (lambda model: predicted(model, np.nan), "level must be a number"),
+        (lambda model: predicted(model, np.nan), "level must lie above 0"),
         (lambda model: predicted(model, []), "level is empty"),
         (lambda model: calibrate(model, walk(1, 30), 30), "No episode is long enough"),
     ],

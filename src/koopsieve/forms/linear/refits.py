@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve._types import POSITIVE, FloatArray, IndexArray, KoopsieveError, real_number
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.term_map import Shifts, shifts
@@ -47,8 +47,7 @@ def stabilise(model: LinearModel, statistics: RegressionStatistics, radius: floa
     KoopsieveError
         If the radius is not positive, the matrix is not finite, or the statistics are of other observables.
     """
-    if not (np.isfinite(radius) and radius > 0):
-        raise KoopsieveError(f"radius must be a positive number. Got {radius}.")
+    real_number("radius", radius, POSITIVE)
     known, structure = len(statistics.observables), shifts(model.dictionary)
     if not _are_of(statistics, model, structure):
         raise KoopsieveError(

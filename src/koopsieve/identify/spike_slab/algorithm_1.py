@@ -14,7 +14,18 @@ from enum import Enum
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, check_fields, require_kind, warn_user
+from koopsieve._types import (
+    POSITIVE,
+    SHARE,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    KoopsieveError,
+    Range,
+    check_fields,
+    require_kind,
+    warn_user,
+)
 from koopsieve.identify.estimate import Estimate, Status, require_statistics, statuses
 from koopsieve.identify.prior import ProblemPrior, SpikeSlabPrior
 from koopsieve.identify.settle import settle
@@ -94,14 +105,12 @@ class PublishedSpikeSlab:
     def __post_init__(self) -> None:
         require_kind("a prior", self.prior, SpikeSlabPrior, "Use SpikeSlabPrior().")
         require_kind("an UpdateOrder", self.order, UpdateOrder, "Use UpdateOrder.PREVIOUS_SWEEP.")
-        numbers = ("relaxation", "tolerance", "initial_precision", "initial_inclusion")
-        check_fields(self, numbers=numbers, wholes=("max_sweeps",))
-        if not 0 < self.relaxation <= 1:
-            raise KoopsieveError(f"relaxation must lie in (0, 1]. Got {self.relaxation}.")
-        if not 0 < self.initial_precision < np.inf:
-            raise KoopsieveError(f"initial_precision must be a positive number. Got {self.initial_precision}.")
-        if not 0 < self.initial_inclusion < 1:
-            raise KoopsieveError(f"initial_inclusion must lie strictly in (0, 1). Got {self.initial_inclusion}.")
+        ranges = {
+            "relaxation": Range(0, 1, open_low=True),
+            "initial_precision": POSITIVE,
+            "initial_inclusion": SHARE,
+        }
+        check_fields(self, numbers=("tolerance",), wholes=("max_sweeps",), ranges=ranges)
         if self.prior.odds or self.prior.always or self.prior.worth:
             raise KoopsieveError(
                 "The published updates have no place for odds of single regressors, `always` or `worth`. "

@@ -6,10 +6,9 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
-from numbers import Real
 from typing import Any
 
-from koopsieve._types import KoopsieveError, is_several, whole_number
+from koopsieve._types import POSITIVE, KoopsieveError, is_several, real_number, whole_number
 
 Names = str | Sequence[str] | Mapping[str, str]
 REFUSE, SPLIT, INTERPOLATE = GAPS = ("raise", "split", "interpolate")
@@ -190,11 +189,5 @@ def check_names(outputs: Sequence[str], inputs: Sequence[str]) -> None:
 
 def check_dt(dt: Any, what: str = "dt, the sample time,") -> None:
     """Refuse a sample time that is not a positive number, or so small or large that a rate overflows."""
-    try:
-        fine = not isinstance(dt, bool) and isinstance(dt, Real) and 0 < float(dt) < float("inf")
-    except OverflowError:
-        fine = False
-    if not fine:
-        raise KoopsieveError(f"{what} must be a positive number. Got {repr(dt)[:80]}.")
-    if not MIN_DT <= float(dt) <= 1 / MIN_DT:
+    if not MIN_DT <= real_number(what, dt, POSITIVE) <= 1 / MIN_DT:
         raise KoopsieveError(f"{what} must lie between {MIN_DT:g} and {1 / MIN_DT:g}. Got {dt!r}. Use another unit.")

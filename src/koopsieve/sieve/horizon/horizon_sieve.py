@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError, check_fields
+from koopsieve._types import FINITE, FloatArray, IndexArray, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.identify.estimate import Status
 from koopsieve.identify.prior import SpikeSlabPrior
@@ -118,16 +118,8 @@ class HorizonSieve:
     max_exchanges: int = 20
 
     def __post_init__(self) -> None:
-        wholes = ("max_sweeps", "weight_sweeps", "max_newcomers", "max_exchanges")
-        check_fields(self, numbers=("emphasis",), wholes=wholes)
-        if not np.isfinite(self.emphasis):
-            raise KoopsieveError(f"emphasis must be a finite number, such as 0, 0.5 or 1. Got {self.emphasis}.")
-        if min(self.max_sweeps, self.weight_sweeps, self.max_newcomers) < 1 or self.max_exchanges < 0:
-            raise KoopsieveError(
-                "max_sweeps, weight_sweeps and max_newcomers must be at least 1, max_exchanges at least 0. Got "
-                f"max_sweeps={self.max_sweeps}, weight_sweeps={self.weight_sweeps}, "
-                f"max_newcomers={self.max_newcomers}, max_exchanges={self.max_exchanges}."
-            )
+        counts = ("max_sweeps", "weight_sweeps", "max_newcomers")
+        check_fields(self, wholes=("max_exchanges",), counts=counts, ranges={"emphasis": FINITE})
 
     def identify(self, statistics: RegressionStatistics) -> HorizonEstimate:
         """Find the observables that the evidence of windows that do not overlap favours, given the prior odds.
