@@ -123,7 +123,9 @@ class SetRegressions:
 
     def _swept(self, alpha: FloatArray, rho: FloatArray, sweeps: int) -> SetPosterior:
         for _ in range(sweeps):
-            mean, variance = self._marginals(alpha, rho)
+            W = stacks.inverse_root(self._factors(alpha, rho))  # Σ = WᵀW is not formed, which takes half the time
+            mean = rho[:, None] * (self.projected[:, None, :] @ W.transpose(0, 2, 1) @ W)[:, 0]
+            variance = np.einsum("nij,nij->nj", W, W)
             alpha, rho = self._precisions(mean, variance, self._squared_error(mean, variance, alpha, rho))
         return self.solved(alpha, rho)
 
@@ -132,12 +134,6 @@ class SetRegressions:
         precision = rho[:, None, None] * self.gram
         stacks.diagonals(precision)[...] += alpha
         return stacks.factorise(precision, overwrite=True)
-
-    def _marginals(self, alpha: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of each weight: Σ = WᵀW is not formed, which takes half the time."""
-        W = stacks.inverse_root(self._factors(alpha, rho))
-        mean = rho[:, None] * (self.projected[:, None, :] @ W.transpose(0, 2, 1) @ W)[:, 0]
-        return mean, np.einsum("nij,nij->nj", W, W)
 
     def _precisions(
         self, mean: FloatArray, variance: FloatArray, squared_error: FloatArray

@@ -206,20 +206,11 @@ def by_size(search: FlagSearch, sizes: Sequence[int], progress: Progress = silen
     """
     down, up = sorted(sizes, reverse=True), sorted(size for size in sizes if size <= MAX_SIZE_FOR_EXCHANGES)
     best: dict[int, HorizonPosterior] = {}
-
-    def turns() -> Iterator[int]:
-        for end in chain(_downward(search, down), _upward(search, up)):
-            size = len(end.kept)
-            if size not in best or end.evidence > best[size].evidence + ALIKE:
-                best[size] = end
-            yield size
-        for size, end in best.items():
-            best[size] = search.exchange(end)
-            yield size
-
-    for _ in progress(turns(), "Searching", 2 * len(down) + len(up)):
-        pass
-    return best
+    for end in progress(chain(_downward(search, down), _upward(search, up)), "Searching", len(down) + len(up)):
+        size = len(end.kept)
+        if size not in best or end.evidence > best[size].evidence + ALIKE:
+            best[size] = end
+    return {size: search.exchange(end) for size, end in progress(best.items(), "Exchanging", len(best))}
 
 
 def _downward(search: FlagSearch, sizes: Sequence[int]) -> Iterator[HorizonPosterior]:

@@ -11,7 +11,7 @@ weights of all other observables solved anew (D36); `removal` when one is turned
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,9 +54,9 @@ class TargetRegressions:
         projected, slab = problem.projected[part][:, kept], self.prior.slab.at(kept)
         return SetRegressions(self.prior, gram, projected, problem.power[part], problem.rows[part], slab)
 
-    def posterior(self, found: Callable[[SetRegressions, slice], SetPosterior]) -> HorizonPosterior:
-        """Return what is found part by part; covariances are held only where all targets are one part."""
-        parts = [_marginal(found(self.of(part), part), held=len(self.parts) == 1) for part in self.parts]
+    def posterior(self, found: Iterable[SetPosterior]) -> HorizonPosterior:
+        """Join what is found part by part; covariances are held only where all targets are one part."""
+        parts = [_marginal(one, held=len(self.parts) == 1) for one in found]
         mean, variance, alpha, rho, squared_error, evidence = (
             np.concatenate([one[i] for one in parts]) for i in range(6)
         )
@@ -134,12 +134,10 @@ def settle_weights(posterior: HorizonPosterior, sweeps: int) -> HorizonPosterior
     """Update q(α) and q(ρ), then q(β), `sweeps` times; each update can only raise the bound."""
     if not sweeps:
         return posterior
-
-    def settled(regressions: SetRegressions, part: slice) -> SetPosterior:
-        marginals = posterior.mean[part], posterior.variance[part], posterior.squared_error[part]
-        return regressions.settled_from(*marginals, sweeps)
-
-    return posterior.regressions.posterior(settled)
+    every, mean, variance, error = posterior.regressions, posterior.mean, posterior.variance, posterior.squared_error
+    return every.posterior(
+        every.of(part).settled_from(mean[part], variance[part], error[part], sweeps) for part in every.parts
+    )
 
 
 def solved(
@@ -147,7 +145,7 @@ def solved(
 ) -> HorizonPosterior:
     """Return q(β) given the precisions, and the evidence with q(α) and q(ρ) at their best for it: (D35)."""
     every = TargetRegressions(problem, prior, kept)
-    return every.posterior(lambda regressions, part: regressions.solved(alpha[part], rho[part]))
+    return every.posterior(every.of(part).solved(alpha[part], rho[part]) for part in every.parts)
 
 
 @dataclass(frozen=True, eq=False)
