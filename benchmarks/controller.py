@@ -67,7 +67,7 @@ def plain_linear(result, data):
     """Return the best plain linear model; with inputs that act after the sample, which is how a controller acts."""
     model = result.baselines["linear"].model
     delays = model.signals.embedding
-    if not delays.ahead:
+    if not delays.input_lead:
         return model
     causal = Embedding(delays.state_delays, delays.input_delays)
     return sift(data, States() + Constant(), form="linear", delays=causal).baselines["linear"].model

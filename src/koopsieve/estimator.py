@@ -235,7 +235,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         signals, count = self.model_.signals, len(rows)
         if not signals.inputs:
             return None
-        past = np.zeros((count + signals.embedding.ahead, len(signals.inputs)))
+        past = np.zeros((count + signals.embedding.input_lead, len(signals.inputs)))
         if signals.embedding.input_delays:
             if u is None:
                 raise KoopsieveError("The model uses delayed inputs; give the inputs along the rows of X as u.")
@@ -262,7 +262,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise KoopsieveError("The model has no inputs, but u was given. Leave it out, or fit with inputs.")
         if u is None:
             raise KoopsieveError(f"The model has inputs ({', '.join(signals.inputs)}); give them as u.")
-        along = signals.embedding.ahead + steps
+        along = signals.embedding.input_lead + steps
         given, wanted = finite_array("u", u), (len(rows) - 1 + along, width)
         if given.shape == (count, steps, width) and not signals.embedding.input_delays:
             return histories, given

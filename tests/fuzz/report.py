@@ -9,7 +9,7 @@ import numpy as np
 
 from koopsieve import Constant, Monomials, States, Trajectories, sift
 from koopsieve.io.run import write_run
-from koopsieve.report.page import render_report
+from koopsieve.report.html import render_report
 from koopsieve.sieve import GraphSieve
 from tests.fuzz.values import NAMES, pick, record
 

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from koopsieve.cli.settings import Settings, gather, to_toml
+from koopsieve.cli.command_settings import Settings, gather, to_toml
 from tests.fuzz.values import NAMES, ODD, pick
 
 KEYS = [entry.name for entry in fields(Settings)]

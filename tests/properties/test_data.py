@@ -66,7 +66,7 @@ def test_embedded_columns_are_the_shifted_ones_of_the_same_episode_and_are_named
 
 @given(embeddings, st.integers(2, 12), st.integers(1, 3), st.integers(1, 2))
 def test_every_state_is_the_one_before_shifted_and_sources_say_so(embedding, length, n, width):
-    (outputs,), (inputs,) = tagged([length + embedding.lost + embedding.ahead], n, width)
+    (outputs,), (inputs,) = tagged([length + embedding.lost + embedding.input_lead], n, width)
     states, acting = embedding.embed(outputs, inputs)
     signals = Signals(tuple("abc"[:n]), tuple("uv"[:width]), embedding=embedding)
     assert states.shape == (length, len(signals.state_names))
@@ -84,7 +84,7 @@ blocks = st.integers(1, 20)
 @given(embeddings, st.lists(st.integers(2, 15), min_size=1, max_size=3), blocks, blocks, st.booleans())
 def test_a_stream_embeds_what_trajectories_do(embedding, lengths, chunk, rows, short):
     """Whatever the chunks that arrive, the blocks that are read, and whether the last input is there."""
-    states, inputs = tagged([length + embedding.lost + embedding.ahead + 1 for length in lengths], 2, 1)
+    states, inputs = tagged([length + embedding.lost + embedding.input_lead + 1 for length in lengths], 2, 1)
     states = [x[:-1] for x in states]  # an input for every sample
     data = Trajectories(tuple(states), tuple(u[:-1] for u in inputs), Signals(("x1", "x2"), ("u1",)))
 

@@ -6,13 +6,13 @@ import numpy as np
 def delay_line(embedding, outputs, inputs, k):
     """The state at sample k of a record, written out: past outputs, then the inputs that acted in past steps."""
     past = [outputs[k - delay] for delay in range(embedding.state_delays + 1)]
-    past += [inputs[k - delay + embedding.ahead] for delay in range(1, embedding.input_delays + 1)]
+    past += [inputs[k - delay + embedding.input_lead] for delay in range(1, embedding.input_delays + 1)]
     return np.concatenate(past)
 
 
 def acting(embedding, inputs, k):
     """The input that acts between sample k and k + 1."""
-    return inputs[k + embedding.ahead]
+    return inputs[k + embedding.input_lead]
 
 
 def predict_one(model, state, inputs):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from koopsieve.cli.command_settings import Settings
 from koopsieve.cli.options import from_flags
-from koopsieve.cli.settings import Settings
 from koopsieve.data import Trajectories
 from koopsieve.data.signals import unit_in
 from koopsieve.io.reading.files import column_names

@@ -14,8 +14,8 @@ from koopsieve._types import KoopsieveError
 from koopsieve.app.choice import JUDGE, LEARN, NUMBERS, READING, SIGNALS, UNUSED, Choice, preview_chart, proposed_name
 from koopsieve.app.runs import Run, Runs, RunState, table_rows
 from koopsieve.app.server import EXPORTS, FILES
+from koopsieve.cli.command_settings import to_command, to_python
 from koopsieve.cli.reading import read
-from koopsieve.cli.settings import to_command, to_python
 from koopsieve.data import Trajectories
 from koopsieve.forms import FORMS
 from koopsieve.io.reading.files import READERS

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from koopsieve._types import KoopsieveError
 from koopsieve._written import read_json
-from koopsieve.cli.settings import Settings, gather, to_toml
+from koopsieve.cli.command_settings import Settings, gather, to_toml
 from koopsieve.execution.executors import WholeJob, time_left
 from koopsieve.report.comparison import facts
 
@@ -83,7 +83,7 @@ class RunStatus:
         return replace(self, state=RunState.FAILED, error=str(line["error"])) if "error" in line else self
 
 
-class Lines(WholeJob):
+class JsonProgress(WholeJob):
     """Progress of the whole job as lines of JSON on standard output, and every search that ended with what it found."""
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ def main() -> None:
 
     warnings.showwarning = lambda message, *_, **__: write({"note": as_options(str(message))})
     try:
-        run_and_write(gather(Path(sys.argv[1]), {}), as_json=False, overwrite=False, progress=Lines())
+        run_and_write(gather(Path(sys.argv[1]), {}), as_json=False, overwrite=False, progress=JsonProgress())
     except (KoopsieveError, OSError) as error:
         write({"error": str(error)})
         sys.exit(2)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from koopsieve._types import KoopsieveError, needed
+from koopsieve.cli.command_settings import GAPS, Settings
 from koopsieve.cli.options import count, option, texts
-from koopsieve.cli.settings import GAPS, Settings
 from koopsieve.data import Stream, Trajectories
 from koopsieve.forms import Model
 from koopsieve.io.reading.columns import INTERPOLATE, REFUSE, Reading

@@ -16,9 +16,9 @@ from rich.table import Table
 from koopsieve._display import number, steps
 from koopsieve._exchange import check_folder, whole_folder
 from koopsieve._types import KoopsieveError
+from koopsieve.cli.command_settings import METHODS, OUTPUT, Settings, gather, to_command, to_toml
 from koopsieve.cli.options import chosen, with_options
 from koopsieve.cli.reading import read
-from koopsieve.cli.settings import METHODS, OUTPUT, Settings, gather, to_command, to_toml
 from koopsieve.data import Embedding
 from koopsieve.dictionary import Block, Constant, Inputs, Monomials, SquaredExponential, States
 from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS

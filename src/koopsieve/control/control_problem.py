@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, require_kind, whole_number
 from koopsieve.control.limits import Limits, Weights, per_signal, rows_of, shaped
-from koopsieve.control.prediction import AffinePrediction, LinearResponse, linearised_prediction
+from koopsieve.control.prediction_matrices import AffinePrediction, LinearResponse, linearised_prediction
 from koopsieve.control.programme import Cost, QuadraticProgramme, bounds, constraint_matrix, gradient, hessian
 from koopsieve.control.state_estimate import Situation
 from koopsieve.forms import Model

@@ -108,10 +108,10 @@ def _along(what: str, given: ArrayLike, horizon: int, count: int) -> FloatArray:
         raise KoopsieveError(
             f"{what} that change must have a row per step. Expected (rows, {count}), got {values.shape}."
         )
-    return rows_ahead(values, horizon)
+    return rows_of_horizon(values, horizon)
 
 
-def rows_ahead(rows: FloatArray, horizon: int) -> FloatArray:
+def rows_of_horizon(rows: FloatArray, horizon: int) -> FloatArray:
     """Return a row for every step of the horizon; the last row given holds on."""
     return rows[np.minimum(np.arange(horizon), len(rows) - 1)]
 
@@ -145,7 +145,7 @@ def rows_of(what: str, given: ArrayLike, names: tuple[str, ...], horizon: int) -
             f"{what} must be finite, one value per signal ({', '.join(names[:6])}). "
             f"Expected ({n},) or (rows, {n}), got {np.shape(given)}."
         )
-    return rows_ahead(rows, horizon)
+    return rows_of_horizon(rows, horizon)
 
 
 def shaped(what: str, given: ArrayLike, shape: tuple[int, ...]) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.control.control_problem import ControlProblem, Plan, PlanStatus
-from koopsieve.control.prediction import AffinePrediction, PathPrediction, simulated
+from koopsieve.control.prediction_matrices import AffinePrediction, PathPrediction, simulated
 from koopsieve.control.programme import Cost
 from koopsieve.control.solver import Solver
 from koopsieve.control.state_estimate import Situation

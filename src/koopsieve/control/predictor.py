@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import NOT_NEGATIVE, FloatArray, KoopsieveError, real_number, whole_number
 from koopsieve.control.limits import per_signal
-from koopsieve.control.prediction import simulated
+from koopsieve.control.prediction_matrices import simulated
 from koopsieve.control.state_estimate import FromHistory, Innovations, Situation
 from koopsieve.forms import Model
 from koopsieve.forms.prediction import as_rows, checked_horizon, finite_array, measured_state
@@ -105,7 +105,7 @@ class Predictor:
     >>> predictor = ks.control.Predictor(model)
     >>> for sample, acted in zip(y[1:20], u[:19]):
     ...     innovations = predictor.update(sample, acted)
-    >>> predictor.ahead(u[19:22], 3).shape, innovations.consistent
+    >>> predictor.forecast(u[19:22], 3).shape, innovations.consistent
     ((3, 1), True)
     """
 
@@ -160,7 +160,7 @@ class Predictor:
             self._learn(before, u)
         return self.innovations
 
-    def ahead(self, inputs: ArrayLike | None = None, horizon: int = 1) -> FloatArray:
+    def forecast(self, inputs: ArrayLike | None = None, horizon: int = 1) -> FloatArray:
         """Predict the outputs 1, …, `horizon` steps after the newest sample, shape (horizon, n_outputs).
 
         Parameters
@@ -190,7 +190,7 @@ class Predictor:
         self._rows = [*self._rows, y]
         if len(self._rows) >= self.model.history:
             signals, n = self.model.signals, len(self._rows)
-            unused = np.zeros((signals.embedding.ahead, len(signals.inputs)))
+            unused = np.zeros((signals.embedding.input_lead, len(signals.inputs)))
             past = np.vstack([unused, *self._acted]) if n > 1 else unused
             self._now = self._estimator.start(measured_state(signals, np.array(self._rows), past))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.control.limits import Limits, Weights
-from koopsieve.control.prediction import AffinePrediction
+from koopsieve.control.prediction_matrices import AffinePrediction
 
 
 @dataclass(frozen=True, eq=False)

@@ -157,13 +157,13 @@ class FromHistory:
 
     def update(self, before: Situation, acted: FloatArray, measured: FloatArray) -> Situation:
         """Shift the delay line, lift, and compare with what was predicted."""
-        ahead = self.model.advance(before.carried[None], acted[None])[0]
-        expected = self.model.read((ahead + before.disturbance)[None])[0]
+        advanced = self.model.advance(before.carried[None], acted[None])[0]
+        expected = self.model.read((advanced + before.disturbance)[None])[0]
         known = None if self.model.noise is None else self.model.noise.one_step
         found = before.innovations.following(measured - expected, known, self.gate)
         line = shifted(self.model, before.line, acted, np.where(found.taken, measured, expected))
         carried = self.model.start(line[None])[0]
-        error = carried - ahead - before.disturbance
+        error = carried - advanced - before.disturbance
         return Situation(carried, before.disturbance + self.gain * error, line, found)
 
 

@@ -74,7 +74,7 @@ def embedded(data: Data, embedding: Embedding) -> Data:
         return data.embedded(embedding)
     kept = long_enough(data, embedding)
     states, inputs = zip(*map(embedding.embed, kept.states, kept.inputs), strict=True)
-    ends = [len(x) - embedding.ahead for x in kept.states]
+    ends = [len(x) - embedding.input_lead for x in kept.states]
     sources = [source.cut(embedding.lost, end) for source, end in zip(kept.provenance.sources, ends, strict=True)]
     return replace(
         kept,
@@ -106,7 +106,7 @@ def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None
 
 def long_enough(data: Trajectories, embedding: Embedding) -> Trajectories:
     """Return the episodes that delays leave a transition of, and warn of those that they do not."""
-    needed = embedding.lost + embedding.ahead + 2
+    needed = embedding.lost + embedding.input_lead + 2
     short = [i for i, x in enumerate(data.states) if len(x) < needed]
     if not short:
         return data

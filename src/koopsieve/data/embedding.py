@@ -62,7 +62,7 @@ class Embedding:
         return max(self.state_delays, self.input_delays)
 
     @property
-    def ahead(self) -> int:
+    def input_lead(self) -> int:
         """Samples that the acting input lies ahead of the state: 1 with timing "k+1"; an episode loses as many."""
         return int(self.inputs_at == "k+1")
 
@@ -79,7 +79,7 @@ class Embedding:
     def samples(self, outputs: Sequence[str], inputs: Sequence[str]) -> tuple[tuple[str, int], ...]:
         """Return of which signal each of the state's columns is a sample, and how many steps after k."""
         past_outputs = [(name, -delay) for delay in range(self.state_delays + 1) for name in outputs]
-        past_inputs = [(name, self.ahead - delay) for delay in range(1, self.input_delays + 1) for name in inputs]
+        past_inputs = [(name, self.input_lead - delay) for delay in range(1, self.input_delays + 1) for name in inputs]
         return (*past_outputs, *past_inputs)
 
     def names(self, outputs: Sequence[str], inputs: Sequence[str]) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class Embedding:
 
     def acting(self, inputs: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the inputs that act in a step."""
-        return tuple(sample_name(name, self.ahead) for name in inputs)
+        return tuple(sample_name(name, self.input_lead) for name in inputs)
 
     def embed(self, outputs: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the states of one episode, and the inputs that act from each of them on.
@@ -119,10 +119,10 @@ class Embedding:
 
         Returns
         -------
-        states : array, shape (T - lost - ahead, n·(1 + state_delays) + l·input_delays)
-        acting : array, shape (T - 1 - lost - ahead, l)
+        states : array, shape (T - lost - input_lead, n·(1 + state_delays) + l·input_delays)
+        acting : array, shape (T - 1 - lost - input_lead, l)
         """
-        y, v = outputs[: len(outputs) - self.ahead], inputs[self.ahead : len(outputs) - 1]
+        y, v = outputs[: len(outputs) - self.input_lead], inputs[self.input_lead : len(outputs) - 1]
         lost = self.lost
         past_outputs = [y[lost - delay : len(y) - delay] for delay in range(self.state_delays + 1)]
         past_inputs = [v[lost - delay : len(y) - delay] for delay in range(1, self.input_delays + 1)]
@@ -149,7 +149,7 @@ class Embedding:
         back, inputs = np.concatenate([*y, states[:, :outputs]]), np.concatenate([*v, acting])
         if not width:
             inputs = np.empty((len(back) - 1, 0))
-        return back[self.ahead :], inputs, before - self.ahead  # the input that acts before v[0] is not known
+        return back[self.input_lead :], inputs, before - self.input_lead  # the input that acts before v[0] is not known
 
     def shift(self, states: FloatArray, outputs: FloatArray, acting: FloatArray) -> FloatArray:
         """Return the states one step later: the delay line moved on by the new outputs and the inputs that acted.

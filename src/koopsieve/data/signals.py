@@ -74,7 +74,7 @@ class Signals:
     @property
     def samples(self) -> tuple[tuple[str, int], ...]:
         """Of which signal each column of a state and its acting inputs is a sample, and how many steps after k."""
-        acting = tuple((name, self.embedding.ahead) for name in self.inputs)
+        acting = tuple((name, self.embedding.input_lead) for name in self.inputs)
         return self.embedding.samples(self.outputs, self.inputs) + acting
 
     @cached_property

@@ -71,17 +71,17 @@ def parsed(text: str, names: Mapping[str, Expr]) -> Expr:
     """
     used = [token.text for token in names_in(text)]
     if not all(name in names for name in used):
-        return _parsed(_Source(text, _tokens(text), names))  # which says what is known
+        return _parsed(_TermText(text, _tokens(text), names))  # which says what is known
     return _parsed_once(text, tuple((name, names[name]) for name in dict.fromkeys(used)))
 
 
 @lru_cache(maxsize=4096)
 def _parsed_once(text: str, names: tuple[tuple[str, Expr], ...]) -> Expr:
     """Return the expression of a text; the same terms are parsed for every number of delays that is tried."""
-    return _parsed(_Source(text, _tokens(text), dict(names)))
+    return _parsed(_TermText(text, _tokens(text), dict(names)))
 
 
-def _parsed(source: _Source) -> Expr:
+def _parsed(source: _TermText) -> Expr:
     found, end = _sum(source, 0, 0)
     if end < len(source.tokens):
         raise source.expected(end, "an operator or the end")
@@ -124,7 +124,7 @@ def _wrong(text: str, position: int, reason: str) -> KoopsieveError:
 
 
 @dataclass(frozen=True)
-class _Source:
+class _TermText:
     """A text, its tokens and the names it may hold. Functions that read it take and return a place among the tokens."""
 
     text: str
@@ -155,7 +155,7 @@ class _Source:
         raise _wrong(self.text, token.position, f"{token.text!r} is no signal. {advice}")
 
 
-def _sum(source: _Source, at: int, depth: int) -> tuple[Part, int]:
+def _sum(source: _TermText, at: int, depth: int) -> tuple[Part, int]:
     if depth > MAX_DEPTH:
         raise source.error(at, f"brackets are more than {MAX_DEPTH} deep")
     total, at = _product(source, at, depth)
@@ -165,7 +165,7 @@ def _sum(source: _Source, at: int, depth: int) -> tuple[Part, int]:
     return total, at
 
 
-def _product(source: _Source, at: int, depth: int) -> tuple[Part, int]:
+def _product(source: _TermText, at: int, depth: int) -> tuple[Part, int]:
     total, at = _signed(source, at, depth)
     while (sign := source.sign(at)) in ("*", "/"):
         other, after = _signed(source, at + 1, depth)
@@ -173,7 +173,7 @@ def _product(source: _Source, at: int, depth: int) -> tuple[Part, int]:
     return total, at
 
 
-def _signed(source: _Source, at: int, depth: int) -> tuple[Part, int]:
+def _signed(source: _TermText, at: int, depth: int) -> tuple[Part, int]:
     negative = False
     while (sign := source.sign(at)) in ("+", "-"):
         negative ^= sign == "-"
@@ -182,7 +182,7 @@ def _signed(source: _Source, at: int, depth: int) -> tuple[Part, int]:
     return (-found if negative else found), at
 
 
-def _power(source: _Source, at: int, depth: int) -> tuple[Part, int]:
+def _power(source: _TermText, at: int, depth: int) -> tuple[Part, int]:
     base, at = _primary(source, at, depth)
     if source.sign(at) != "^":
         return base, at
@@ -192,7 +192,7 @@ def _power(source: _Source, at: int, depth: int) -> tuple[Part, int]:
     return _combined(source, at, "^", base, exponent), after
 
 
-def _primary(source: _Source, at: int, depth: int) -> tuple[Part, int]:
+def _primary(source: _TermText, at: int, depth: int) -> tuple[Part, int]:
     if at >= len(source.tokens):
         raise source.expected(at, "a number, a signal or a function")
     token = source.tokens[at]
@@ -206,7 +206,7 @@ def _primary(source: _Source, at: int, depth: int) -> tuple[Part, int]:
     return found, _closed(source, at)
 
 
-def _function(source: _Source, at: int, depth: int) -> tuple[Part, int]:
+def _function(source: _TermText, at: int, depth: int) -> tuple[Part, int]:
     name = source.tokens[at].text
     if name not in FUNCTIONS:
         near = get_close_matches(name, FUNCTIONS, 1) or [f"{name}*("]
@@ -226,7 +226,7 @@ def _function(source: _Source, at: int, depth: int) -> tuple[Part, int]:
     return (symbolic(*exact) if name in _ONE else reduce(symbolic, exact)), end
 
 
-def _closed(source: _Source, at: int) -> int:
+def _closed(source: _TermText, at: int) -> int:
     if source.sign(at) != ")":
         raise source.expected(at, '")"')
     return at + 1
@@ -237,7 +237,7 @@ _PLAIN: dict[str, Callable[[float, float], float]] = {
 }  # fmt: skip
 
 
-def _combined(source: _Source, at: int, sign: str, left: Part, right: Part) -> Part:
+def _combined(source: _TermText, at: int, sign: str, left: Part, right: Part) -> Part:
     if isinstance(left, float) and isinstance(right, float):
         return _worked_out(source, at, _PLAIN[sign], left, right)
     if sign == "/" and isinstance(right, float) and right == 0:
@@ -247,7 +247,7 @@ def _combined(source: _Source, at: int, sign: str, left: Part, right: Part) -> P
     return _PLAIN[sign](_exact(left), _exact(right))
 
 
-def _worked_out(source: _Source, at: int, function: Callable[..., float], *arguments: Any) -> float:
+def _worked_out(source: _TermText, at: int, function: Callable[..., float], *arguments: Any) -> float:
     try:
         found = float(function(*arguments))
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):

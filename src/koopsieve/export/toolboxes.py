@@ -233,7 +233,7 @@ end
 
 def _help(model: Model, name: str) -> str:
     signals = model.signals
-    acting = "that is sampled at k+1" if signals.embedding.ahead else "that is held from k on"
+    acting = "that is sampled at k+1" if signals.embedding.input_lead else "that is held from k on"
     lines = [
         f"  carried = {name}(state) begins a prediction from a state.",
         f"  [next, outputs] = {name}(carried, input) goes one step from k to k+1, under the input {acting}:",

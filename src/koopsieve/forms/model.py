@@ -120,7 +120,7 @@ class Model(Exportable, FormInterface, Shown, ABC):
                 f"The record must be longer than its first rows. Expected more than {len(first)} samples, got "
                 f"{len(given)}."
             )
-        acting = given if self.signals.embedding.ahead else given[:-1]
+        acting = given if self.signals.embedding.input_lead else given[:-1]
         return self.predict(first, None if inputs is None else acting, horizon)
 
     def linearise(self, history: ArrayLike, inputs: ArrayLike | None = None) -> Linearisation:

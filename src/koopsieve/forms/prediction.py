@@ -74,7 +74,10 @@ def starts(signals: Signals, history: ArrayLike, inputs: ArrayLike | None, horiz
 def measured_state(signals: Signals, rows: ArrayLike, inputs: ArrayLike | None) -> FloatArray:
     """Return the state (n,) at the newest of measured rows, with the inputs between them."""
     given = _histories(signals, rows)
-    embedding, none = signals.embedding, np.zeros((given.shape[1] - 1 + signals.embedding.ahead, len(signals.inputs)))
+    embedding, none = (
+        signals.embedding,
+        np.zeros((given.shape[1] - 1 + signals.embedding.input_lead, len(signals.inputs))),
+    )
     past = none if inputs is None and not embedding.input_delays else inputs
     found: FloatArray = starts(signals, rows, past, 0).states[0]
     return found
@@ -121,7 +124,7 @@ def _histories(signals: Signals, history: ArrayLike) -> FloatArray:
 def _inputs(signals: Signals, inputs: ArrayLike | None, rows: int, count: int, horizon: int) -> FloatArray:
     """Return the acting inputs (starts, steps, l), those of the last `horizon` steps last."""
     width, embedding = len(signals.inputs), signals.embedding
-    every = rows - 1 + horizon + embedding.ahead  # from the oldest row of the history on
+    every = rows - 1 + horizon + embedding.input_lead  # from the oldest row of the history on
     lengths = {every} if embedding.input_delays else {horizon, every}
     if inputs is None:
         if width:
@@ -137,12 +140,12 @@ def _inputs(signals: Signals, inputs: ArrayLike | None, rows: int, count: int, h
             f"inputs must have a column per input {_listed(signals.inputs)}, and a row per sample: "
             f"{_which_rows(signals, horizon)}. Expected {' or '.join(map(str, shapes))}, got {np.shape(inputs)}."
         )
-    acting = given if given.shape[-2] == horizon else given[..., embedding.ahead :, :]
+    acting = given if given.shape[-2] == horizon else given[..., embedding.input_lead :, :]
     return np.broadcast_to(acting, (count, *acting.shape[-2:]))
 
 
 def _which_rows(signals: Signals, horizon: int) -> str:
-    last = "u[k+horizon]" if signals.embedding.ahead else "u[k+horizon-1]"
+    last = "u[k+horizon]" if signals.embedding.input_lead else "u[k+horizon-1]"
     every = f"all from the oldest row of the history to {last}"
     return every if signals.embedding.input_delays else f"the {horizon} that act in the steps predicted, or {every}"
 

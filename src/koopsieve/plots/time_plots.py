@@ -153,20 +153,20 @@ def delay_line(model: Model, result: SieveResult, episode: int) -> DelayLine:
     if wanted == data.embedding:
         return DelayLine(x, u, 0)
     outputs, inputs, before = data.embedding.measured(x, u, data.n_outputs)
-    if len(outputs) < wanted.lost + wanted.ahead + 2:
+    if len(outputs) < wanted.lost + wanted.input_lead + 2:
         return DelayLine(np.empty((0, 0)), np.empty((0, 0)), len(x))
     return DelayLine(*wanted.embed(outputs, inputs), wanted.lost - before)
 
 
-def run_along(model: Model, result: SieveResult, episode: int, rows: int) -> FloatArray:
+def simulated_rows(model: Model, result: SieveResult, episode: int, rows: int) -> FloatArray:
     """Return a free run along the first rows of an episode; it begins with a measured row, nan where it cannot."""
     line, run = delay_line(model, result, episode), np.full((rows, len(model.output_names)), np.nan)
     lead = max(0, line.first)
     begin = lead - line.first
     if begin >= len(line.states) or lead >= rows:
         return run
-    ahead = free_run(model, line.states[begin], line.acting[begin : begin + rows - 1 - lead])
-    run[lead : lead + 1 + len(ahead)] = np.vstack([line.states[begin : begin + 1, : run.shape[1]], ahead])
+    predicted = free_run(model, line.states[begin], line.acting[begin : begin + rows - 1 - lead])
+    run[lead : lead + 1 + len(predicted)] = np.vstack([line.states[begin : begin + 1, : run.shape[1]], predicted])
     return run
 
 
@@ -289,7 +289,7 @@ def plot_simulation(
     ax.plot(time, measured, color="0.72", linewidth=4.0, label=_reference_word(result))
     terms = {one.name: one.terms for one in contenders(result)}
     for name, model in shown_models(result).items():
-        run = run_along(model, result, episode, rows)[:, column]
+        run = simulated_rows(model, result, episode, rows)[:, column]
         draw_model(ax, time, run, limits, name, f"{name} ({terms[name]})")
     ax.set(xlim=(0, time[-1]), ylim=limits, xlabel="time / s")
     ax.set_ylabel(as_text(result.model.signals.label(names[column])))

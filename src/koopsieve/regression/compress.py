@@ -118,16 +118,16 @@ class Folding:
         """Return the statistics of all chunks."""
         multistep, region, L = self.start.multistep, self.start.region, self.dictionary.size
         one_step = PendingRows.under(self.start.factor, following=True)
-        ahead = None if multistep is None else PendingRows.under(multistep.factor)
+        pending = None if multistep is None else PendingRows.under(multistep.factor)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflowed is named at the end
             for chunk in chunks:
                 rows = self._lifted(chunk)
                 one_step = one_step.absorb(rows[:-1], rows[1:, :L])
-                if multistep is not None and ahead is not None:
-                    ahead = ahead.absorb(*self._rows_ahead(multistep, chunk, rows[:, :L]))
+                if multistep is not None and pending is not None:
+                    pending = pending.absorb(*self._multistep_rows(multistep, chunk, rows[:, :L]))
                 region = widest(region, _region(chunk))
-            if multistep is not None and ahead is not None:
-                multistep = replace(multistep, factor=ahead.folded())
+            if multistep is not None and pending is not None:
+                multistep = replace(multistep, factor=pending.folded())
             return replace(self.start, factor=one_step.folded(), multistep=multistep, region=region)
 
     def _lifted(self, chunk: Chunk) -> FloatArray:
@@ -148,7 +148,7 @@ class Folding:
             )
         return rows
 
-    def _rows_ahead(
+    def _multistep_rows(
         self, multistep: HorizonStatistics, chunk: Chunk, lifted: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return design and targets of the regressions several steps ahead."""

@@ -14,7 +14,7 @@ from koopsieve._display import number, per_cent, steps
 from koopsieve._types import KoopsieveError
 from koopsieve._written import json_number, plain, read_json, write_text
 from koopsieve.io.run import summarise
-from koopsieve.report.page import rendered
+from koopsieve.report.html import rendered
 from koopsieve.sifting.judge import LINEAR
 from koopsieve.sifting.result import Sifted
 

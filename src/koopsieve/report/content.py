@@ -18,7 +18,7 @@ from koopsieve._types import FloatArray
 from koopsieve.forms import Model
 from koopsieve.forms.path import SievePath
 from koopsieve.forms.spectra import Responses, responses, spectrum
-from koopsieve.plots.time_plots import Example, band_around, examples, run_along, shown_models
+from koopsieve.plots.time_plots import Example, band_around, examples, shown_models, simulated_rows
 from koopsieve.sieve import strength
 from koopsieve.sifting.judge import EVERYTHING, SIFTED
 from koopsieve.sifting.result import SieveResult
@@ -84,7 +84,7 @@ def record(result: SieveResult) -> dict[str, Any]:
 def _runs(result: SieveResult, models: Mapping[str, Model], part: ShownPart) -> dict[str, Any]:
     """Return the free runs along a part, and the band around the sifted model's as far ahead as it has one."""
     data = result.evaluation.data
-    runs = {name: run_along(model, result, part.episode, part.rows) for name, model in models.items()}
+    runs = {name: simulated_rows(model, result, part.episode, part.rows) for name, model in models.items()}
     band = band_around(result, data.states[part.episode][0], runs[SIFTED])
     return {
         "runs": {name: _columns(run) for name, run in runs.items()},

@@ -184,7 +184,7 @@ class Parts:
         """
         if not isinstance(self.learn, Trajectories) or not isinstance(self.validation, Trajectories):
             return False
-        lost = deepest.lost + deepest.ahead + 1
+        lost = deepest.lost + deepest.input_lead + 1
         rest = [last - first for _, first, last in _complement(held, self.learn)] + [
             len(x) for x in self.validation.states
         ]
@@ -196,7 +196,9 @@ class Parts:
         if not isinstance(learn, Trajectories) or not isinstance(held_out, Trajectories):
             raise TypeError("Only data in memory are cut into folds.")
         reach = deepest.lost - learn.embedding.lost
-        rest = [piece for piece in _complement(held, learn) if piece[2] - piece[1] > deepest.lost + deepest.ahead + 2]
+        rest = [
+            piece for piece in _complement(held, learn) if piece[2] - piece[1] > deepest.lost + deepest.input_lead + 2
+        ]
         others = embedded(_joined(learn.stretches(rest), held_out), embedding)
         before = learn.stretches([(e, max(first - reach, 0), last) for e, first, last in held])
         return Fold(others, trimmed(embedded(before, embedding), deepest))
@@ -204,7 +206,7 @@ class Parts:
 
 def deepest_of(grid: Sequence[Embedding]) -> Embedding:
     """Return delays that reach as far as any of several, and the later timing of the inputs."""
-    latest = max(grid, key=lambda one: one.ahead).inputs_at
+    latest = max(grid, key=lambda one: one.input_lead).inputs_at
     return Embedding(max(e.state_delays for e in grid), max(e.input_delays for e in grid), latest)
 
 
@@ -226,7 +228,7 @@ def _joined(one: Trajectories, other: Trajectories) -> Trajectories:
 
 def trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
     """Return what a deeper embedding would have left of each episode."""
-    first, last = deepest.lost - data.embedding.lost, deepest.ahead - data.embedding.ahead
+    first, last = deepest.lost - data.embedding.lost, deepest.input_lead - data.embedding.input_lead
     if not first and not last:
         return data
     kept = [(e, first, len(x) - last) for e, x in enumerate(data.states) if len(x) - last - first > 1]

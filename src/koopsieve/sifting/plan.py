@@ -79,7 +79,7 @@ def _plain_jobs(plan: SearchPlan, parts: Parts) -> tuple[SearchJob, ...]:
     """
     form, recipe, line = PlainLinearForm(), States() + Constant(), plan.line
     counts = SHORT_DELAYS if parts.cuts else (*SHORT_DELAYS, *(d for d in LINEAR_DELAYS if d > line.state_delays))
-    timings = ("k", "k+1") if parts.cuts and plan.deepest.ahead and not line.dead_time else (line.inputs_at,)
+    timings = ("k", "k+1") if parts.cuts and plan.deepest.input_lead and not line.dead_time else (line.inputs_at,)
     allowed = [d for d in counts if d <= plan.deepest.state_delays] if plan.open_delays else []
     reach, late = plan.deepest.input_delays, line.dead_time
     tried = [Embedding(d, min(late + d, reach), timing, late) for d in allowed for timing in timings]
@@ -107,7 +107,7 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     unstable = seems_unstable(away, plain[_simplest(plain)].errors)
     if unstable:
         # Under feedback an input follows from the output that was sampled with it.
-        grid = tuple(one for one in grid if not one.ahead) or grid
+        grid = tuple(one for one in grid if not one.input_lead) or grid
         causal = [one for one in plain if one.embedding in grid]
         line = causal[_simplest(causal, short=True)].embedding
     offered = [dictionary] if isinstance(dictionary, Block) else families(parts.learn.n_samples)
@@ -258,7 +258,7 @@ def _simplest(tried: Sequence[SearchSummary], complexity: Complexity | None = No
 
     By default they are the simpler the fewer terms are kept; of two timings the usual one is simpler.
     """
-    return choose(_evidence(tried, complexity or [(one.kept, one.embedding.ahead) for one in tried], short))
+    return choose(_evidence(tried, complexity or [(one.kept, one.embedding.input_lead) for one in tried], short))
 
 
 def _evidence(tried: Sequence[SearchSummary], complexity: Complexity, short: bool = False) -> Evidence:

@@ -59,7 +59,7 @@ class SearchResult:
 
         Under feedback such an input follows from that output, and seems to predict it.
         """
-        return not self.parts.learn.signals.embedding.ahead
+        return not self.parts.learn.signals.embedding.input_lead
 
     def plain_fit(self) -> tuple[Model, float] | None:
         """Return a plain linear model with these delays, and its error one step ahead; None for streams."""

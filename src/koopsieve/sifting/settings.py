@@ -206,11 +206,11 @@ def _check_effects(asked: SiftSettings) -> None:
     if sieve is not None and not any(form.takes_sieve(sieve) for form in searched):
         taking = [one for one in FORMS.values() if one.takes_sieve(sieve)]
         raise KoopsieveError(_without_effect(f"sieve={type(sieve).__name__}(…)", asked.form, taking))
-    if isinstance(sieve, GraphSieve) and asked.path_length != _DEFAULTS["path_length"]:
-        raise KoopsieveError(
-            f"GraphSieve() gives one set, so path_length={asked.path_length} has no effect. Leave it out, or use "
-            "HorizonSieve()."
-        )
+    for name in ("path_length", "max_terms"):
+        if isinstance(sieve, GraphSieve) and (value := getattr(asked, name)) != _DEFAULTS[name]:
+            raise KoopsieveError(
+                f"GraphSieve() gives one set, so {name}={value} has no effect. Leave it out, or use HorizonSieve()."
+            )
     if asked.compare and asked.form != LinearModel.form:
         raise KoopsieveError(f'compare needs form="{LinearModel.form}". Got form={asked.form!r}.')
 

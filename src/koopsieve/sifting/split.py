@@ -28,7 +28,7 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     """Return the parts of the data, without delays, and the horizons that they allow."""
     require_dataset(data)
     delays, horizons = settings.delays_of(data), sorted_horizons(settings.horizons)
-    deepest = None if delays is None else max(delays, key=lambda one: one.lost + one.ahead)
+    deepest = None if delays is None else max(delays, key=lambda one: one.lost + one.input_lead)
     rest = _usable(in_memory(_outliers_named(data), MAX_NUMBERS_IN_MEMORY), deepest)
     validation = _usable(_outliers_named(settings.validation), deepest)
     test = _usable(_outliers_named(settings.test), deepest)

@@ -4,8 +4,8 @@ import pytest
 
 from koopsieve import KoopsieveError
 from koopsieve.app.choice import JUDGE, UNUSED, Choice
+from koopsieve.cli.command_settings import to_command
 from koopsieve.cli.reading import read
-from koopsieve.cli.settings import to_command
 
 
 @pytest.fixture

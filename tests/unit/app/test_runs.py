@@ -6,8 +6,8 @@ import pytest
 from koopsieve import Trajectories, sift  # noqa: F401  what the lines of Python import
 from koopsieve.app.runs import Runs, RunState, RunStatus, table_rows
 from koopsieve.app.server import exported
+from koopsieve.cli.command_settings import Settings, to_python
 from koopsieve.cli.options import updated
-from koopsieve.cli.settings import Settings, to_python
 from koopsieve.systems import bench_record
 
 

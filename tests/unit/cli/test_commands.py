@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from koopsieve import KoopsieveError, LinearModel, reduce
-from koopsieve.cli.settings import Settings, to_toml
+from koopsieve.cli.command_settings import Settings, to_toml
 
 SRC = str(Path(__file__).parents[3] / "src")
 FILES = ["inclusion.csv", "model.npz", "report.html", "summary.json"]

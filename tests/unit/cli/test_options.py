@@ -13,8 +13,8 @@ import koopsieve.cli.sift
 import koopsieve.reproduction.reproduce
 from koopsieve import KoopsieveError
 from koopsieve.cli.app import app
+from koopsieve.cli.command_settings import Settings, gather, to_command, to_toml
 from koopsieve.cli.options import updated
-from koopsieve.cli.settings import Settings, gather, to_command, to_toml
 from koopsieve.execution.executors import bar
 
 MINIMAL = {"files": ["a.csv"], "states": ["y"]}

@@ -8,7 +8,7 @@ import pytest
 
 from koopsieve.control import ControlLaw, Controller, Limits, PlanStatus, Weights
 from koopsieve.control.planner import SETTLED_CHANGE, Planner, Request
-from koopsieve.control.prediction import simulated
+from koopsieve.control.prediction_matrices import simulated
 from koopsieve.control.state_estimate import FromHistory
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.data.delays import embedded

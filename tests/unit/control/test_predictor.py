@@ -36,13 +36,13 @@ def watched(predictor, samples, bend=0.3, push=0.0, seed=3, noise=NOISE, spoil=l
 def test_predictions_are_those_of_the_whole_record(form, embedding):
     model, rng = pendulum_model(form, embedding), np.random.default_rng(0)
     y, u = 0.3 * rng.normal(size=(9, 2)), 0.3 * rng.normal(size=(9 + 4 + 1, 2))
-    predictor, ahead = Predictor(model), embedding.ahead
+    predictor, ahead = Predictor(model), embedding.input_lead
     for k in range(9):
         if k < model.history - 1:
             with pytest.raises(KoopsieveError, match=f"needs {model.history} samples first. Got {k}"):
-                predictor.ahead(u[:1], 1)
+                predictor.forecast(u[:1], 1)
         predictor.update(y[k], u[k - 1 + ahead] if k else None)
-    found = predictor.ahead(u[8 + ahead : 12 + ahead], 4)
+    found = predictor.forecast(u[8 + ahead : 12 + ahead], 4)
     np.testing.assert_allclose(found, model.predict(y, u[: 12 + ahead], 4), rtol=1e-10)
 
 
@@ -102,7 +102,7 @@ def test_missing_samples_and_spikes_teach_nothing():
     spoil = lambda k, y: np.array([np.nan, y[1]]) if k % 2 else y + 100.0 * (k == 20)  # noqa: E731
     predictor = watched(Predictor(model, adapt=50, dead_zone=4.9), 60, spoil=spoil)
     np.testing.assert_allclose(predictor.model.coef, model.coef, atol=0.05)
-    assert np.isfinite(predictor.ahead([[0.1], [0.2]], 2)).all()
+    assert np.isfinite(predictor.forecast([[0.1], [0.2]], 2)).all()
 
 
 def test_what_cannot_be_is_said():
@@ -116,7 +116,7 @@ def test_what_cannot_be_is_said():
         predictor.update([0.1, 0.2])
     predictor.update([0.1, 0.2], [0.0])
     with pytest.raises(KoopsieveError, match=r"inputs must hold those of every step. Expected \(3, 1\), got \(2, 1\)"):
-        predictor.ahead([[0.0], [0.0]], 3)
+        predictor.forecast([[0.0], [0.0]], 3)
     predictor.reset()
     with pytest.raises(KoopsieveError, match="needs 2 samples first"):
-        predictor.ahead([[0.0]], 1)
+        predictor.forecast([[0.0]], 1)

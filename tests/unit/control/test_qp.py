@@ -8,7 +8,7 @@ from scipy.optimize import lsq_linear
 from koopsieve import LinearModel, Monomials, States, Trajectories
 from koopsieve._types import KoopsieveError
 from koopsieve.control import Limits, Weights
-from koopsieve.control.prediction import linearised_prediction, simulated
+from koopsieve.control.prediction_matrices import linearised_prediction, simulated
 from koopsieve.control.programme import QuadraticProgramme
 from koopsieve.control.solver import Solver, within_input_limits
 from koopsieve.data import Embedding

@@ -88,7 +88,7 @@ def test_embeddings_that_cannot_be(arguments, message):
     ],
 )
 def test_what_is_lost_and_needed(embedding, lost, ahead, history):
-    assert (embedding.lost, embedding.ahead, embedding.history) == (lost, ahead, history)
+    assert (embedding.lost, embedding.input_lead, embedding.history) == (lost, ahead, history)
     assert embedding.trivial == (embedding == Embedding())
     assert Embedding(**embedding.to_dict()) == embedding
 

@@ -71,7 +71,7 @@ def test_samples_are_named_as_the_embedding_names_them(embedding):
     order = [phi.regressors.index(f"{name}^2") for name in names]
     np.testing.assert_allclose(phi.evaluate(points)[:, order], points**2, rtol=1e-14)
     now = Terms("y[k]*y", "u[k]*v").fit(data)
-    column = names.index("u[k]" if embedding.ahead else "u")
+    column = names.index("u[k]" if embedding.input_lead else "u")
     values = dict(zip(now.regressors, now.evaluate(points).T, strict=True))
     np.testing.assert_allclose(values["y[k]*y"], points[:, 0] ** 2)
     np.testing.assert_allclose(values["u[k]*v"], points[:, column] * points[:, 1])

@@ -31,7 +31,7 @@ def record(samples=400, seed=0, bend=0.3, noise=0.0, ahead=0):
 
 def plant_model(form, embedding=NO_DELAYS, bend=0.3, noise=0.0):
     """The plant itself in the bilinear and reprojected forms, the best linear model of it in the other."""
-    data = embedded(record(bend=bend, noise=noise, ahead=embedding.ahead), embedding)
+    data = embedded(record(bend=bend, noise=noise, ahead=embedding.input_lead), embedding)
     if form == "reprojected":
         phi = (States() + Constant() + Inputs() + Inputs() * States()).fit(data)
         points = np.concatenate(list(data.acted_blocks()))

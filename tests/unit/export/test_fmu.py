@@ -45,7 +45,7 @@ def test_a_unit_simulates_as_the_model_does(form, tmp_path):
         output=["x1", "x2"],
     )
     history = np.tile([0.3, -0.2], (model.history, 1))
-    past = model.history - 1 + model.signals.embedding.ahead  # the input of a step is the one set before it
+    past = model.history - 1 + model.signals.embedding.input_lead  # the input of a step is the one set before it
     along = np.vstack([np.zeros((past, 2)), inputs[:steps]])
     expected = model.predict(history, along, steps)
     simulated = np.column_stack([found["x1"], found["x2"]])

@@ -87,7 +87,7 @@ def compare(model, program, folder, every=4):
     there, inputs = program(model, folder), len(model.input_names)
     record = simulate_pendulum([30], inputs, seed=1)
     y, u = record.states[0], np.vstack([record.inputs[0], np.zeros((1, inputs))])
-    rows, ahead = model.history, model.signals.embedding.ahead
+    rows, ahead = model.history, model.signals.embedding.input_lead
     states, acting = model.signals.embedding.embed(y, u)
     for k in range(0, len(acting), every):
         assert_same_at(there, model, states[k], acting[k])

@@ -22,7 +22,7 @@ def test_what_was_saved_comes_back(form, embedding, tmp_path):
     model = model_of(form, embedding, recipe=RECIPES[form] + more + Fourier())
     rng = np.random.default_rng(0)
     history = rng.normal(size=(embedding.history, 2))
-    inputs = rng.normal(size=(embedding.history + 8 + embedding.ahead, 2))
+    inputs = rng.normal(size=(embedding.history + 8 + embedding.input_lead, 2))
     parts = [model]
     if form == "linear":
         parts.append(model.restrict([*model.dictionary.outputs, model.dictionary.size - 1]))

@@ -42,7 +42,7 @@ def test_predictions_from_raw_records_are_those_of_plain_loops(form, embedding):
         first = k - embedding.lost
         expected = predict_record(model, y, u, k, 6)
         np.testing.assert_allclose(
-            model.predict(y[first : k + 1], u[first : k + 6 + embedding.ahead], 6), expected, **CLOSE
+            model.predict(y[first : k + 1], u[first : k + 6 + embedding.input_lead], 6), expected, **CLOSE
         )
     found = model.rollout(record, 6)[0]
     np.testing.assert_allclose(found[20 - embedding.lost], expected, **CLOSE)
@@ -69,7 +69,7 @@ def test_every_start_of_every_episode_is_rolled_out(form, inputs, chunk, monkeyp
 def test_many_starts_equal_one_at_a_time(form, embedding, monkeypatch):
     model, rng = model_of(form, embedding), np.random.default_rng(0)
     histories = rng.normal(size=(7, embedding.history + 1, 2))
-    inputs = rng.normal(size=(7, embedding.history + 5 + embedding.ahead, 2))
+    inputs = rng.normal(size=(7, embedding.history + 5 + embedding.input_lead, 2))
     together = model.predict(histories, inputs, 5)
     assert together.shape == (7, 5, 2)
     for i in range(7):
@@ -104,7 +104,7 @@ def test_simulation_without_inputs(form):
 def test_linearisation_is_that_of_differences(form, embedding):
     model, rng = model_of(form, embedding), np.random.default_rng(5)
     history = 0.5 * rng.normal(size=(embedding.history, 2))
-    inputs = 0.5 * rng.normal(size=(embedding.history + embedding.ahead, 2))
+    inputs = 0.5 * rng.normal(size=(embedding.history + embedding.input_lead, 2))
     found = model.linearise(history, inputs)
     past = [inputs[len(inputs) - 1 - delay] for delay in range(1, embedding.input_delays + 1)]
     state = np.concatenate([history[::-1][: embedding.state_delays + 1].ravel(), *past])

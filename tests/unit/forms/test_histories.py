@@ -32,7 +32,7 @@ def test_histories_with_all_inputs_from_their_oldest_row_on(embedding, more):
     states, inputs = judge(embedding, at, horizon)
     first = [k - embedding.lost - more for k in at]
     histories = np.stack([Y[a : k + 1] for a, k in zip(first, at, strict=True)])
-    along = np.stack([U[a : k + horizon + embedding.ahead] for a, k in zip(first, at, strict=True)])
+    along = np.stack([U[a : k + horizon + embedding.input_lead] for a, k in zip(first, at, strict=True)])
     many = starts(signals(embedding), histories, along, horizon)
     np.testing.assert_array_equal(many.states, states)
     np.testing.assert_array_equal(many.acting, inputs)

@@ -7,7 +7,7 @@ import pytest
 
 from koopsieve import Constant, Embedding, States, Trajectories, embed_delays, sift
 from koopsieve.plots import plot_prediction, plot_simulation
-from koopsieve.plots.time_plots import _predicted, run_along
+from koopsieve.plots.time_plots import _predicted, simulated_rows
 from koopsieve.report import render_report
 from koopsieve.systems import BENCH_SAMPLE_TIME, bench_record
 
@@ -31,7 +31,7 @@ def test_a_model_with_other_delays_runs_along_the_same_record(results, mine, oth
     result, beside = results[mine], results[other].model
     data, part = result.evaluation.data, results[other].evaluation.data
     rows = len(data.states[0])
-    run = run_along(beside, result, 0, rows)
+    run = simulated_rows(beside, result, 0, rows)
     first = int(np.argmax(~np.isnan(run[:, 0])))
     assert first <= other.lost + 1
     assert np.isnan(run[rows - 2 :]).sum() <= 2
@@ -68,6 +68,6 @@ def test_measured_is_the_inverse_of_embed():
         )
         back, inputs, before = embedding.measured(made.states[0], made.inputs[0], 2)
         first = embedding.lost - before
-        end = len(y) - embedding.ahead
+        end = len(y) - embedding.input_lead
         np.testing.assert_array_equal(back, y[first:end])
         np.testing.assert_array_equal(inputs[: len(back) - 1], u[first : end - 1])

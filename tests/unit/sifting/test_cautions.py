@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from koopsieve import GraphSieve, Monomials, States, Trajectories, sift
-from koopsieve.report.page import render_report
+from koopsieve.report.html import render_report
 
 
 def record(size, seed):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from koopsieve import KoopmanSieve, KoopsieveError, LeastSquares, LinearModel, SparseBayes, Stream, Trajectories, sift
-from koopsieve.cli.settings import Settings
+from koopsieve.cli.command_settings import Settings
 from koopsieve.cli.sift import run
 from koopsieve.data import Embedding
 from koopsieve.dictionary import Constant, Monomials, SquaredExponential, States

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from koopsieve import Embedding, KoopmanSieve, KoopsieveError, LeastSquares, SparseBayes, States, Trajectories, sift
-from koopsieve.cli.settings import Settings, gather
+from koopsieve.cli.command_settings import Settings, gather
 from koopsieve.execution import silent
 from koopsieve.execution.executors import bar
 from koopsieve.sieve import GraphSieve, HorizonSieve, SimulationSieve
@@ -63,6 +63,7 @@ def test_parameters_of_the_estimator_are_kept_as_they_are():
         ({"form": "reprojected", "stable": False}, "stable has no effect in the reprojected form"),
         ({"form": "auto", "compare": METHODS}, 'compare needs form="linear"'),
         ({"sieve": GraphSieve(), "path_length": 8}, r"GraphSieve\(\) gives one set, so path_length=8 has no effect"),
+        ({"sieve": GraphSieve(), "max_terms": 3}, r"GraphSieve\(\) gives one set, so max_terms=3 has no effect"),
     ],
 )
 def test_what_would_have_no_effect_is_refused(asked, message):

@@ -1,4 +1,4 @@
-/* The state is the measured history; the disturbance is the smoothed error of predictions one step ahead. */
+/* The state is the measured history; the disturbance is the smoothed error of predictions one step advanced. */
 static void begin(@name@_t *c, const real_t *measured)
 {
     repeat(c, measured);
@@ -7,14 +7,14 @@ static void begin(@name@_t *c, const real_t *measured)
 
 static void update(@name@_t *c, const real_t *acted, const real_t *measured)
 {
-    real_t ahead[Z], expected[N];
-    @name@_model_step(c->carried, acted, ahead);
+    real_t advanced[Z], expected[N];
+    @name@_model_step(c->carried, acted, advanced);
     for (int i = 0; i < Z; i++)
-        ahead[i] += c->disturbance[i];
-    @name@_model_read(ahead, expected);
+        advanced[i] += c->disturbance[i];
+    @name@_model_read(advanced, expected);
     compare(c, measured, expected, one_step_variance);
     shift(c, measured, expected, acted);
     @name@_model_start(c->line, c->carried);
     for (int i = 0; i < Z; i++)
-        c->disturbance[i] += GAIN * (c->carried[i] - ahead[i]);
+        c->disturbance[i] += GAIN * (c->carried[i] - advanced[i]);
 }

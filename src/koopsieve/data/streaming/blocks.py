@@ -165,7 +165,7 @@ class Embed:
     @property
     def reach(self) -> int:
         """As many samples as an episode loses."""
-        return self.embedding.lost + self.embedding.ahead
+        return self.embedding.lost + self.embedding.input_lead
 
     def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
         """Yield the embedded pieces."""
@@ -185,7 +185,7 @@ class Embed:
                 continue
             states, _ = self.embedding.embed(x, u)
             whole = SampleBlock(
-                states, u[self.reach :], source.between(self.embedding.lost, len(x) - self.embedding.ahead)
+                states, u[self.reach :], source.between(self.embedding.lost, len(x) - self.embedding.input_lead)
             )
             yield from _divided(whole, min(max(answers - given, 0), len(states)))
             given += len(states)

@@ -44,11 +44,11 @@ def vectors_of(model: Model) -> tuple[dict[str, FloatArray], dict[str, Expected]
 def _run(model: Model, outputs: FloatArray, inputs: FloatArray) -> Expected:
     """Return a free run, and the largest sum in it."""
     embedding = model.signals.embedding
-    padded = np.vstack([outputs, np.zeros((embedding.ahead, outputs.shape[1]))])  # embed drops it again
+    padded = np.vstack([outputs, np.zeros((embedding.input_lead, outputs.shape[1]))])  # embed drops it again
     state = embedding.embed(padded, inputs[: len(padded) - 1])[0][0]
     carried, found, largest = model.start(state[None]), [], 0.0
     for k in range(RUN):
-        u = inputs[None, embedding.history - 1 + embedding.ahead + k]
+        u = inputs[None, embedding.history - 1 + embedding.input_lead + k]
         largest = max(largest, step_size(model, carried, u))
         carried = model.advance(carried, u)
         found.append(model.read(carried)[0])

@@ -90,7 +90,7 @@ def _carried(model: Model) -> str:
 def _timing(signals: Signals) -> str:
     if not signals.inputs:
         return "The model has no inputs; pass any pointer, it is not used."
-    if signals.embedding.ahead:
+    if signals.embedding.input_lead:
         return "The input of a step from k to k+1 is the one sampled at k+1."
     return "The input of a step from k to k+1 is the one that is held from k on."
 
@@ -111,7 +111,7 @@ void {name}_start_slopes(const real_t *state, real_t *slopes);
 
 
 def _declarations(name: str, guard: str, sizes: Sizes, signals: Signals) -> str:
-    rows = signals.embedding.history - 1 + signals.embedding.ahead
+    rows = signals.embedding.history - 1 + signals.embedding.input_lead
     inputs = f"extern const char *const {name}_input_names[];\n" if sizes.inputs else ""
     return f"""extern const char *const {name}_output_names[];
 {inputs}

@@ -236,7 +236,7 @@ def _state(signals: Signals, sizes: Sizes, name: str) -> str:
     first = n * (embedding.state_delays + 1)
     past_inputs = f"""    for (int delay = 1; delay <= {embedding.input_delays}; delay++)
         for (int i = 0; i < {width}; i++)
-            state[{first} + (delay - 1) * {width} + i] = inputs[({last + embedding.ahead} - delay) * {width} + i];
+            state[{first} + (delay - 1) * {width} + i] = inputs[({last + embedding.input_lead} - delay) * {width} + i];
 """
     head = f"void {name}_state(const real_t *outputs, const real_t *inputs, real_t *state)"
     return function(head, past + (past_inputs if embedding.input_delays else ""))
@@ -259,7 +259,7 @@ def _shift(signals: Signals, sizes: Sizes, name: str) -> str:
 def simulate_source(signals: Signals, sizes: Sizes, name: str) -> str:
     """Return the function that runs the model freely along a record."""
     embedding = signals.embedding
-    first = embedding.history - 1 + embedding.ahead
+    first = embedding.history - 1 + embedding.input_lead
     acting = f"inputs + (k + {first}) * {sizes.inputs}" if sizes.inputs else "inputs"
     body = f"""    real_t state[{sizes.states}], carried[2][{sizes.carried}];
     {name}_state(outputs, inputs, state);

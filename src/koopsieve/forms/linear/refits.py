@@ -174,13 +174,13 @@ class Refitter:
         """Return the stabilised model unless it predicts worse and the other does not overflow."""
         price = stabilised.errors.score(self.emphasis) - plain.errors.score(self.emphasis)
         if price <= _STABILITY_PRICE or _overflows(radius) or np.isnan(price):
-            told = _stabilised(radius, stabilised.model.spectral_radius)
-            return Refitted(stabilised.model, stabilised.errors, stabilised.refit, told)
-        told = (
+            note = _stabilised(radius, stabilised.model.spectral_radius)
+            return Refitted(stabilised.model, stabilised.errors, stabilised.refit, note)
+        note = (
             f"Not stabilised: the spectral radius is {radius:.6f}, and moving it to 1 would multiply the validation "
             f"error by {np.exp(price):.2f}."
         )
-        return Refitted(plain.model, plain.errors, plain.refit, told)
+        return Refitted(plain.model, plain.errors, plain.refit, note)
 
     def _errors(self, model: LinearModel) -> WindowErrors:
         return window_errors(model, self.windows, self.horizons)

@@ -19,9 +19,7 @@ from koopsieve.sieve.simulation.windows import ABREAST, Structure, WindowFit, Wi
 _PRIOR_ROW = 1e-6  # relative to the norm of a column
 _WEAK_PRIOR = 1e-7  # singular value, relative to the largest, of a direction that the data and the prior share alike
 ALIKE = 1e-6  # relative difference of losses that rounding may cause in fits that have not settled to the last digit
-_SHARE_OF_GROWTH = (
-    4  # one window in so many, but no fewer than are simulated side by side, is fitted over growing lengths
-)
+_SHARE_OF_GROWTH = 4  # every fourth window, but at least those simulated side by side, is fitted over growing lengths
 USELESS = 1.0  # loss of the mean of the outputs
 _FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 

@@ -32,7 +32,7 @@ from koopsieve.report.content import (
     content,
     shown_parts,
 )
-from koopsieve.report.page import c_code, python_code, script_json
+from koopsieve.report.html import c_code, python_code, script_json
 from koopsieve.sifting.parts import EvaluationData
 from tests.compiled import STRICT
 from tests.runs import duffing_result, duffing_trajectories
@@ -216,7 +216,7 @@ def test_the_c_code_compiles_and_predicts(any_result, tmp_path):
     program = tmp_path / "use"
     subprocess.run([*STRICT, "-o", str(program), str(tmp_path / "use.c"), str(files[1]), "-lm"], check=True)
     shown = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split()
-    along = model.history - 1 + 4 + model.signals.embedding.ahead
+    along = model.history - 1 + 4 + model.signals.embedding.input_lead
     predicted = model.predict(
         np.zeros((model.history, len(model.output_names))), np.zeros((along, len(model.input_names))), 4
     )

@@ -90,9 +90,9 @@ def python_code(model: Model, horizon: int) -> str:
     ]
     call = f"model.predict(history, horizon={horizon})"
     if width:
-        along = model.history - 1 if embedding.input_delays else 0
-        rows = along + horizon + (embedding.ahead if embedding.input_delays else 0)
-        where = f"along the history and for {steps(horizon)} ahead" if along else f"for {steps(horizon)} ahead"
+        before = model.history - 1 if embedding.input_delays else 0
+        rows = before + horizon + (embedding.input_lead if embedding.input_delays else 0)
+        where = f"along the history and for {steps(horizon)} ahead" if before else f"for {steps(horizon)} ahead"
         lines.append(f"inputs = np.zeros(({rows}, {width}))  # {where}: {_comment(inputs)}")
         call = f"model.predict(history, inputs, horizon={horizon})"
     lines.append(f"predicted = {call}  # shape ({horizon}, {n})")
