@@ -121,7 +121,6 @@ def main() -> None:
 
 
 SETTINGS, RESULT, REPORT = "settings.toml", "result", "report.html"
-_COLUMNS = ("form", "kept", "NMSE, ", "fit of the simulation", "beats")  # how those of the table begin
 _STOP_SECONDS = 5.0  # that a process has to end by itself
 
 
@@ -216,8 +215,8 @@ class Run:
 def table_rows(runs: Sequence[Run]) -> list[dict[str, str]]:
     """Return finished runs as rows of a table, in the words of the page that compares them."""
     known = facts({run.name: run.summary() for run in runs})
-    shown = [(label, values) for label, values, _ in known if label.startswith(_COLUMNS)]
-    return [{"run": run.name, **{label: values[i] for label, values in shown}} for i, run in enumerate(runs)]
+    shown = [fact for fact in known if fact.brief]
+    return [{"run": run.name, **{fact.what: fact.values[i] for fact in shown}} for i, run in enumerate(runs)]
 
 
 class Runs:

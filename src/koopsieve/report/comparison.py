@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -112,31 +112,46 @@ def run_names(runs: Sequence[str | os.PathLike[str]]) -> list[str]:
     return [f"{number}: {'/'.join(part)}" for number, part in enumerate(parts, start=1)]
 
 
-def facts(runs: Mapping[str, Summary]) -> list[tuple[str, list[str], int | None]]:
-    """Return the rows of the table: what it is, its value in every run, and which run is best where one can be."""
+class Fact(NamedTuple):
+    """A row of the table: what it is, its value in every run, which run is best where one can be.
+
+    A short table has the rows that are `brief`.
+    """
+
+    what: str
+    values: list[str]
+    best: int | None = None
+    brief: bool = False
+
+
+def facts(runs: Mapping[str, Summary]) -> list[Fact]:
+    """Return the rows of the table."""
     horizons = sorted({h for summary in runs.values() for h in summary["horizons"]})
-    rows: list[tuple[str, list[str], int | None]] = [
-        ("form", [s["form"] for s in runs.values()], None),
-        ("kept", [f"{s['observables']['reduced']} of {s['observables']['full']}" for s in runs.values()], None),
-        ("terms of the model", [str(s["terms"]) for s in runs.values()], None),
-        ("past samples of outputs, inputs", [_delays(s) for s in runs.values()], None),
-        ("judged on", [s["judged_on"] for s in runs.values()], None),
+    rows = [
+        Fact("form", [s["form"] for s in runs.values()], brief=True),
+        Fact(
+            "kept", [f"{s['observables']['reduced']} of {s['observables']['full']}" for s in runs.values()], brief=True
+        ),
+        Fact("terms of the model", [str(s["terms"]) for s in runs.values()]),
+        Fact("past samples of outputs, inputs", [_delays(s) for s in runs.values()]),
+        Fact("judged on", [s["judged_on"] for s in runs.values()]),
     ]
     alike = judged_alike(runs)
     for h in horizons:
         errors = [mean_error(s, "sifted", h) for s in runs.values()]
-        rows.append((f"NMSE, {steps(h)}", list(map(number, errors)), _largest([-e for e in errors]) if alike else None))
+        best = _largest([-e for e in errors]) if alike else None
+        rows.append(Fact(f"NMSE, {steps(h)}", list(map(number, errors)), best, brief=True))
     beside = [number(mean_error(s, LINEAR, horizons[-1])) for s in runs.values()]
     fits = [min(map(json_number, s["models"]["sifted"]["simulation_fit"].values())) for s in runs.values()]
     rows += [
-        (f"NMSE of the linear model, {steps(horizons[-1])}", beside, None),
-        ("fit of the simulation, worst output", list(map(per_cent, fits)), _largest(fits) if alike else None),
-        ("beats the linear model", ["yes" if s["beats_linear"] else "no" for s in runs.values()], None),
-        ("residual tests", ["passed" if s["residuals"]["passed"] else "not passed" for s in runs.values()], None),
-        ("condition number of A", [number(json_number(_sifted(s, "condition_number"))) for s in runs.values()], None),
-        ("spectral radius", [number(json_number(_sifted(s, "spectral_radius"))) for s in runs.values()], None),
-        ("seconds", [number(sum(map(json_number, s["seconds"].values()))) for s in runs.values()], None),
-        ("version, seed", [f"{s['version']}, {s['seed']}" for s in runs.values()], None),
+        Fact(f"NMSE of the linear model, {steps(horizons[-1])}", beside),
+        Fact("fit of the simulation, worst output", list(map(per_cent, fits)), _largest(fits) if alike else None, True),
+        Fact("beats the linear model", ["yes" if s["beats_linear"] else "no" for s in runs.values()], brief=True),
+        Fact("residual tests", ["passed" if s["residuals"]["passed"] else "not passed" for s in runs.values()]),
+        Fact("condition number of A", [number(json_number(_sifted(s, "condition_number"))) for s in runs.values()]),
+        Fact("spectral radius", [number(json_number(_sifted(s, "spectral_radius"))) for s in runs.values()]),
+        Fact("seconds", [number(sum(map(json_number, s["seconds"].values()))) for s in runs.values()]),
+        Fact("version, seed", [f"{s['version']}, {s['seed']}" for s in runs.values()]),
     ]
     return rows
 

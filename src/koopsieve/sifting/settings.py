@@ -16,7 +16,7 @@ from koopsieve._types import KoopsieveError, is_several, real_number, require_ki
 from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.execution import Executor, Progress, silent
-from koopsieve.forms import FORMS, Form, LinearModel
+from koopsieve.forms import FORMS, Form
 from koopsieve.identify import Identifier
 from koopsieve.sieve import GraphSieve, Sieve
 from koopsieve.uncertainty.bands import checked_level
@@ -65,7 +65,7 @@ class SiftSettings:
         """Return the forms to search with their settings, the simplest first; some need inputs, some many rows."""
         asked = [name for name, one in FORMS.items() if one.rows_needed <= rows] if self.form == AUTO else [self.form]
         if self.form == AUTO and isinstance(self.sieve, GraphSieve):
-            asked = [LinearModel.form]
+            asked = [next(name for name, one in FORMS.items() if one.takes_sieve(self.sieve))]
         if self.form == AUTO and not isinstance(self.dictionary, str):
             asked = [name for name in asked if FORMS[name].recipe is None]
         every = (FORMS[name].configured(self.sieve, self.refits, self.stable) for name in asked)
@@ -211,8 +211,9 @@ def _check_effects(asked: SiftSettings) -> None:
             raise KoopsieveError(
                 f"GraphSieve() gives one set, so {name}={value} has no effect. Leave it out, or use HorizonSieve()."
             )
-    if asked.compare and asked.form != LinearModel.form:
-        raise KoopsieveError(f'compare needs form="{LinearModel.form}". Got form={asked.form!r}.')
+    fitted = [name for name, form in FORMS.items() if form.takes("refits")]
+    if asked.compare and asked.form not in fitted:
+        raise KoopsieveError(f'compare needs form="{fitted[0]}". Got form={asked.form!r}.')
 
 
 def _without_effect(setting: str, form: str, taking: Sequence[Form]) -> str:

@@ -32,12 +32,14 @@ def test_the_numbers_are_those_of_the_runs(small_result, graph_result):
     runs = {"a": summarise(small_result), "b": summarise(graph_result)}
     assert mean_error(runs["a"], "sifted", 10) == pytest.approx(small_result.errors.mean[1])
     assert mean_error(runs["b"], "linear", 1) == pytest.approx(graph_result.baselines["linear"].errors.mean[0])
-    rows = {what: (values, best) for what, values, best in facts(runs)}
+    rows = {fact.what: (fact.values, fact.best) for fact in facts(runs)}
     assert rows["kept"][0] == [f"{len(r.retained)} of 20" for r in (small_result, graph_result)]
     errors = [small_result.errors.mean[1], graph_result.errors.mean[1]]
     assert rows["NMSE, 10 steps"][1] == errors.index(min(errors))
     one_longer = {"a": {**runs["a"], "horizons": [1, 99, *runs["a"]["horizons"][2:]]}, "b": runs["b"]}
-    assert {what: best for what, _, best in facts(one_longer)}["NMSE, 99 steps"] is None  # the only one is not the best
+    assert {fact.what: fact.best for fact in facts(one_longer)}[
+        "NMSE, 99 steps"
+    ] is None  # the only one is not the best
 
 
 def test_terms_that_all_keep_come_first(small_result, graph_result):
@@ -52,7 +54,7 @@ def test_terms_that_all_keep_come_first(small_result, graph_result):
 def test_runs_on_other_data_have_no_best(small_result, vehicle):
     runs = {"a": summarise(small_result), "b": summarise(vehicle)}
     assert not judged_alike(runs)
-    assert all(best is None for _, _, best in facts(runs))
+    assert all(fact.best is None for fact in facts(runs))
     assert "no best is marked" in render_comparison(runs)
 
 

@@ -113,10 +113,9 @@ def _from_polars(series: Any) -> Any:
 
     if series.dtype.is_numeric() and not series.dtype.is_decimal():
         return series.to_numpy()
-    if series.dtype.is_temporal() and not str(series.dtype).startswith("Time"):
+    if series.dtype.is_temporal() and (stamps := series.to_numpy()).dtype != object:  # times of day are objects
         zoned = getattr(series.dtype, "time_zone", None) is not None
-        stamps = pd.Series(series.to_numpy())
-        return (stamps.dt.tz_localize("UTC") if zoned else stamps).array
+        return (pd.Series(stamps).dt.tz_localize("UTC") if zoned else pd.Series(stamps)).array
     return np.array([*series.to_list(), None], dtype=object)[:-1]
 
 
