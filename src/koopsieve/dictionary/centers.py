@@ -66,14 +66,14 @@ def _cluster(count: int, domain: Domain, scale: FloatArray, rng: np.random.Gener
     rows = draw_rows(domain, _MAX_ROWS, rng.spawn(1)[0]) / scale  # leaves the seed of k-means alone
     distinct = len(np.unique(rows, axis=0))
     if distinct < count:
-        raise KoopsieveError(f"k-means needs as many distinct samples as centers. Asked for {count}, found {distinct}.")
+        raise KoopsieveError(f"k-means needs as many distinct samples as centres. Asked for {count}, found {distinct}.")
     unit = magnitude(rows.ravel()[:, None])  # one for all coordinates: distances keep their proportions
     with one_blas_thread():  # so that the number of threads does not decide which of two centres is nearer
         found = k_means(rows / unit, count, int(rng.integers(2**31))) * unit
     different = len(np.unique(found, axis=0))
     if different < count:
         raise KoopsieveError(
-            f"k-means found only {different} different centers of {count}: some samples are so large that the others "
+            f"k-means found only {different} different centres of {count}: some samples are so large that the others "
             "look alike beside them. Look for samples that are far too large, or pass standardize=True."
         )
     return found if len(rows) < _MAX_ROWS else _refine(found, domain, scale)
