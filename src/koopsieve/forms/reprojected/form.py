@@ -13,7 +13,6 @@ from koopsieve._types import FloatArray, IndexArray
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.splitting import sample
 from koopsieve.dictionary import Dictionary
-from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.forms.form import Candidates, Form, Outcome
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.reprojected.model import ReprojectedModel
@@ -123,9 +122,8 @@ class ReprojectedCandidates(Candidates):
     def relearn(self, chosen: int) -> Outcome:
         """Fit one set once more, to learning and validation data together."""
         task, phi, learned = self.task, self.dictionary, self.learned
-        parts = (task.learn,) if task.validation is task.learn else (task.learn, task.validation)
         sieve = replace(self.sieve, rows=max(self.sieve.rows, FINAL_ROWS))
-        both = Learning.of(task, parts, sieve)
+        both = Learning.of(task, task.parts, sieve)
         final = sieve.refit(both.problem, self.found[chosen])
         kept, outputs = self.points[chosen].retained, np.arange(len(phi.signals.outputs))
         return Outcome(
@@ -199,7 +197,7 @@ def _largest_last(sets: tuple[FittedSet, ...]) -> tuple[FittedSet, ...]:
 
 def _path_point(found: FittedSet, learned: Learning, task: Task) -> PathPoint:
     model = learned.model(found)
-    errors, runs = window_errors(model, task.windows, task.horizons), simulation_errors(model, task.windows)
+    errors, runs = task.judged(model)
     names = tuple(learned.dictionary.regressors[i] for i in found.retained)
     stays = task.stays_in_range(model)
     return PathPoint(found.retained, names, found.elbo, errors, runs, model, REFIT, found.status.value, stays)
