@@ -1,10 +1,10 @@
-"""Ten simulated plants of kinds that records have: `sift(train)` beside ARX, on a new record of the same plant.
+"""Simulated plants of kinds that records have: `sift(train)` beside ARX, on a new record of the same plant.
 
     python -m benchmarks.plants [--samples 700] [--seeds 11 21] [--plants valve motor …]
 
-Each plant is simulated twice as long as asked for; the first half is the training record. Scores are those of
-`benchmarks.records`: the root mean square error of a simulation of the whole test record from its first outputs, as
-measured, relative to their standard deviation.
+Each plant is simulated twice as long as its record, or as asked for; the first half is the training record. Scores are
+those of `benchmarks.records`: the root mean square error of a simulation of the whole test record from its first
+outputs, as measured, relative to their standard deviation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks import plant_kinds as kinds
 from benchmarks.measured import simulation_rmse
+from benchmarks.plant_kinds import Simulated, multisine, steps
 from benchmarks.record_data import Test
 from benchmarks.records import DELAYS, arx, by_simulation
 from koopsieve import KoopsieveWarning, Trajectories, sift
@@ -27,37 +29,30 @@ RUN_IN = 200  # samples before the record
 WARM_UP = 30  # outputs that a simulation may start from
 LAG = np.array([[0.9, 0.2, 0.0], [-0.2, 0.9, 0.1], [0.0, 0.0, 0.7]])
 
-Simulated = tuple[FloatArray | None, FloatArray]
-
 
 @dataclass(frozen=True)
 class Plant:
-    """A plant and its measurement noise, relative to the standard deviation of its outputs."""
+    """A plant, its measurement noise relative to the standard deviation of its outputs, and how it is recorded."""
 
     simulate: Callable[[np.random.Generator, int], Simulated]
     noise: float
+    samples: int = 700
+    episodes: int = 1
 
-    def record(self, samples: int, seed: int) -> tuple[Trajectories, Test]:
-        """Return a training and a test record."""
-        rng = np.random.default_rng(seed)
+    def record(self, samples: int | None, seed: int) -> tuple[Trajectories, Test]:
+        """Return a training and a test record; the first is cut into episodes between which a tenth is missing."""
+        rng, samples = np.random.default_rng(seed), samples or self.samples
         u, y = self.simulate(rng, 2 * samples + RUN_IN)
         y = y.reshape(len(y), -1)[RUN_IN:]
         y = y + self.noise * y.std(axis=0) * rng.normal(size=y.shape)
         u = np.zeros((len(y), 0)) if u is None else u.reshape(len(u), -1)[RUN_IN:]
-        train = Trajectories.from_arrays(y[:samples], u[:samples] if u.shape[1] else None, dt=1.0)
+        length = samples // self.episodes
+        ends = [
+            (first, first + (length if self.episodes == 1 else length * 9 // 10)) for first in range(0, samples, length)
+        ]
+        outputs, inputs = ([part[first:last] for first, last in ends] for part in (y, u))
+        train = Trajectories.from_arrays(outputs, inputs if u.shape[1] else None, dt=1.0)
         return train, Test(y[samples:], u[samples:], WARM_UP)
-
-
-def steps(rng: np.random.Generator, samples: int, hold: int, low: float, high: float) -> FloatArray:
-    """Return random levels, each held for some samples."""
-    return np.repeat(rng.uniform(low, high, samples // hold + 1), hold)[:samples]
-
-
-def multisine(rng: np.random.Generator, samples: int, low: float, high: float) -> FloatArray:
-    """Return thirty sines of random phase with frequencies between two, per sample; unit variance."""
-    t = np.arange(samples)[:, None]
-    total = np.cos(2 * np.pi * np.linspace(low, high, 30) * t + rng.uniform(0, 2 * np.pi, 30)).sum(axis=1)
-    return np.asarray(total / total.std())
 
 
 def heater(rng: np.random.Generator, samples: int) -> Simulated:
@@ -172,10 +167,37 @@ PLANTS = {
     "four_tanks": Plant(four_tanks, 0.02),
     "oscillator": Plant(oscillator, 0.02),
     "valve": Plant(valve, 0.005),
+    "axis": Plant(kinds.axis, 0.0005, 3000),
+    "modes": Plant(kinds.modes, 0.01, 3000),
+    "furnace": Plant(kinds.furnace, 0.02, 300),
+    "emission": Plant(kinds.emission, 0.02, 800),
+    "reactor": Plant(kinds.reactor, 0.01, 1000),
+    "neutralisation": Plant(kinds.neutralisation, 0.02, 1000),
+    "heating": Plant(kinds.heating, 0.01, 800),
+    "arm": Plant(kinds.arm, 0.005, 1000),
+    "placing": Plant(kinds.placing, 0.01, 1000),
+    "dryer": Plant(kinds.dryer, 0.02, 500),
+    "battery": Plant(kinds.battery, 0.005, 1500),
+    "backlash": Plant(kinds.backlash, 0.01, 800),
+    "crane": Plant(kinds.crane, 0.01, 1000),
+    "filters": Plant(kinds.filters, 0.01, 2000),
+    "distillation": Plant(kinds.distillation, 0.05, 1000),
+    "piezo": Plant(kinds.piezo, 0.002, 1000),
+    "levitation": Plant(kinds.levitation, 0.01, 2000),
+    "quantised": Plant(kinds.quantised, 0.0, 400),
+    "outliers": Plant(kinds.outliers, 0.02, 600),
+    "trend": Plant(kinds.trend, 0.02, 600),
+    "switched": Plant(kinds.switched, 0.03, 700),
+    "larger": Plant(kinds.larger, 0.01, 1000),
+    "resonances": Plant(kinds.resonances, 0.1, 1500),
+    "building": Plant(kinds.building, 0.02, 400),
+    "sunspots": Plant(kinds.sunspots, 0.0, 300),
+    "episodes": Plant(kinds.switched, 0.01, 1200, 6),
+    "coloured": Plant(kinds.furnace, 0.1, 250),
 }
 
 
-def row(name: str, samples: int, seed: int) -> tuple[str, float]:
+def row(name: str, samples: int | None, seed: int) -> tuple[str, float]:
     """Return one plant as a row of the table, and our error over that of ARX."""
     train, test = PLANTS[name].record(samples, seed)
     begun = time.process_time()
@@ -195,7 +217,7 @@ def row(name: str, samples: int, seed: int) -> tuple[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=700)
+    parser.add_argument("--samples", type=int, help="of the training record; each plant has its own")
     parser.add_argument("--seeds", type=int, nargs="*", default=[11, 21])
     parser.add_argument("--plants", nargs="*", default=[*PLANTS], choices=[*PLANTS])
     asked = parser.parse_args()

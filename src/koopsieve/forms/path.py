@@ -41,6 +41,8 @@ class PathPoint(Shown):
         Whether free runs stay bounded with inputs beyond those of the data: see `stays_in_range`.
     bounded : bool
         Whether long free runs stay bounded with the inputs of the data.
+    whole_runs : float
+        Mean error of free runs along whole episodes, those learned from too; 0 where it is not known.
     """
 
     retained: IndexArray
@@ -53,6 +55,7 @@ class PathPoint(Shown):
     status: str = ""
     in_range: bool = True
     bounded: bool = True
+    whole_runs: float = 0.0
 
     @property
     def size(self) -> int:

@@ -23,6 +23,7 @@ from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.simulation.windows import Episode
 
 DEFAULT_BUDGET = 300.0  # seconds
+LITTLE_BEYOND = 1.1  # times the deviation from the mean, which a further record of the same plant may reach
 MIN_WINDOW, MAX_WINDOW = 20, 100  # steps of the windows that are simulated while fitting
 
 
@@ -61,6 +62,8 @@ class Task:
         What other searches found, judged on the same validation windows; none where they are no fair comparison.
     worse : function
         Tells whether all of some points are clearly worse than the best of others.
+    uncut : Trajectories, optional
+        Learning and validation data as one, where the latter were cut out of a record: no sample is lost at the cuts.
     """
 
     learn: Trajectories | Stream
@@ -78,10 +81,13 @@ class Task:
     to_beat: float = np.inf
     rivals: tuple[PathPoint, ...] = ()
     worse: Callable[[Sequence[PathPoint], Sequence[PathPoint]], bool] = lambda points, others: False
+    uncut: Trajectories | None = None
 
     @property
     def parts(self) -> tuple[Trajectories | Stream, ...]:
-        """What the final model learns from: the learning part, and the validation part where one was held out."""
+        """What the final model learns from: the uncut data, or the learning part and the validation part."""
+        if self.uncut is not None:
+            return (self.uncut,)
         return (self.learn,) if self.validation is self.learn else (self.learn, self.validation)
 
     def judged(self, model: Model) -> tuple[WindowErrors, FloatArray]:
@@ -97,8 +103,8 @@ class Task:
         return all(stays_in_range(model, part) for part in self.in_memory)
 
     def stays_bounded(self, model: Model) -> bool:
-        """Tell whether a model stays bounded in long runs with the inputs of the data."""
-        return all(stays_in_range(model, part, 1.0) for part in self.in_memory)
+        """Tell whether a model stays bounded in long runs with the inputs of the data, and a little beyond."""
+        return all(stays_in_range(model, part, LITTLE_BEYOND) for part in self.in_memory)
 
     @cached_property
     def in_memory(self) -> tuple[Trajectories, ...]:
@@ -119,8 +125,9 @@ def with_validation(
     """Return the statistics of learning and validation data together."""
     if task.validation is task.learn:
         return learned
-    held = compress(task.validation, dictionary, horizons=horizons, executor=task.executor, progress=task.progress)
-    return learned.merge(held)
+    more = task.validation if task.uncut is None else task.uncut
+    found = compress(more, dictionary, horizons=horizons, executor=task.executor, progress=task.progress)
+    return learned.merge(found) if task.uncut is None else found
 
 
 def filled(horizons: Sequence[int]) -> tuple[int, ...]:

@@ -52,6 +52,25 @@ def judged_again(found: Candidates, parts: Parts, least: float = np.inf, rival: 
     return replace(found, points=tuple(stopped(known[i], like) for i in range(len(found.points))))
 
 
+def searched_again(found: Candidates, parts: Parts, most: int) -> Candidates:
+    """Return the path with points of at most so many terms judged on sets that were searched for without each fold.
+
+    `judged_again` fits the same sets to the folds, and these were found with all learning data in view. Where data are
+    few that flatters them: a term that fits the noise of one fold does so in the fit to the others. Each point is
+    judged on the set of its size that a search without the fold finds.
+    """
+    task = replace(found.task, max_terms=most, rivals=(), to_beat=np.inf)
+    small = {i: _run_for_long(one, found.task, parts) for i, one in enumerate(found.points) if one.size <= most}
+    points = {i: _on_part(one, one.model, parts.windows, parts) for i, one in small.items()}
+    for fold in parts.folds:
+        given = replace(task, learn=fold.learn, validation=fold.windows, windows=fold.windows)
+        path = found.form.candidates(given).points
+        for i, point in points.items():
+            alike = min(path, key=lambda one: (abs(math.log(one.size / point.size)), one.size))
+            points[i] = _joined(point, _on_part(point, alike.model, fold.windows, parts))
+    return replace(found, points=tuple(points.get(i, point) for i, point in enumerate(found.points)))
+
+
 def _still_promising(
     judged: Mapping[int, PathPoint], rival: PathPoint | None, short: BoolArray
 ) -> dict[int, PathPoint]:
@@ -79,9 +98,15 @@ def _simulated(found: Candidates, parts: Parts, least: float = np.inf) -> tuple[
     for i in np.argsort(score, kind="stable").tolist():
         if compared and score[i] > max(score.min(), least + HOPELESS):
             break
-        points[i] = replace(points[i], bounded=bounded(points[i].model, found.task, parts))
+        points[i] = _run_for_long(points[i], found.task, parts)
         least = min(least, float(_scores(replace(found, points=(points[i],)))[0]))
     return tuple(points)
+
+
+def _run_for_long(point: PathPoint, task: Task, parts: Parts) -> PathPoint:
+    """Return a point with what long runs of its model say."""
+    model = point.model
+    return replace(point, bounded=bounded(model, task, parts), whole_runs=parts.whole_runs(model))
 
 
 def _far_better_at_short_horizons(found: Candidates) -> BoolArray:

@@ -87,6 +87,8 @@ class Parts:
         The same with delays embedded.
     uncut : Trajectories, optional
         Learning and validation data together as they were measured, for long runs; None if they are read from a stream.
+    whole : bool
+        Whether these are all of them, and the validation data were cut out.
     """
 
     learn: Data
@@ -101,6 +103,12 @@ class Parts:
     cuts: tuple[tuple[Stretch, ...], ...] = ()
     folds: tuple[Fold, ...] = ()
     uncut: Trajectories | None = None
+    whole: bool = False
+
+    @property
+    def rows(self) -> float:
+        """How many samples there are to learn from; without end where a stream does not say it."""
+        return np.inf if self.learn.n_samples is None else self.learn.n_samples
 
     @cached_property
     def variance(self) -> FloatArray:
@@ -145,12 +153,15 @@ class Parts:
             return False
         return bool(simulation_errors(model, self.uncut, self.variance, least=1).mean() > DRIFTED)
 
+    def whole_runs(self, model: Model) -> float:
+        """Return the mean error of runs along whole episodes; 0 where the data are read from a stream."""
+        if self.uncut is None:
+            return 0.0
+        return float(simulation_errors(model, self.uncut, self.variance, least=1, longest=MAX_UNCUT_ROWS).mean())
+
     def runs_away(self, model: Model) -> bool:
         """Tell whether a run along a whole episode loses the data: a thousand steps may not show a slow growth."""
-        if self.uncut is None:
-            return False
-        errors = simulation_errors(model, self.uncut, self.variance, least=1, longest=MAX_UNCUT_ROWS)
-        return bool(errors.mean() > LOST)
+        return self.whole_runs(model) > LOST
 
     def errors(self, model: Model, before: Model) -> Errors:
         """Return a model's errors where it is judged; on validation data those of the model that had not seen them."""

@@ -88,7 +88,7 @@ def _plain_jobs(plan: SearchPlan, parts: Parts) -> tuple[SearchJob, ...]:
 
 def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPlan:
     dictionary, signals = settings.dictionary, parts.learn.signals
-    forms = settings.forms_for(inputs=bool(signals.inputs), rows=_rows(parts))
+    forms = settings.forms_for(inputs=bool(signals.inputs), rows=parts.rows)
     delays = settings.delays_of(parts.learn)
     grid = _linear_grid(parts) if delays is None else delays
     if len(grid) > 1 and isinstance(dictionary, Dictionary):
@@ -126,7 +126,7 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     jobs = _jobs(lifted, *best[0], signals)
     if parts.cuts:
         again = [form for form in lifted if form.uses_input_terms]
-        most = MAX_DICTIONARIES if _rows(parts) <= FEW_ROWS else MAX_DICTIONARIES - 1
+        most = MAX_DICTIONARIES if parts.rows <= FEW_ROWS else MAX_DICTIONARIES - 1
         jobs += tuple(job for pair in best[1:most] for job in _jobs(again, *pair, signals))
     if linear:
         family = (best[0][1],)
@@ -200,11 +200,6 @@ def _turn(form: Form) -> tuple[bool, bool]:
 
 def _recipe(embedding: Embedding, offered: Block | Family, signals: Signals, sees_inputs: bool) -> Block | None:
     return offered if isinstance(offered, Block) else offered.recipe(signals, embedding, sees_inputs)
-
-
-def _rows(parts: Parts) -> float:
-    """Return how many samples there are to learn from; without end where a stream does not say it."""
-    return np.inf if parts.learn.n_samples is None else parts.learn.n_samples
 
 
 def _linear_jobs(

@@ -8,17 +8,16 @@ from functools import cached_property
 
 import numpy as np
 
-from koopsieve.data import Trajectories
+from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.forms import FORMS, Candidates, Model, Outcome, PlainLinearForm
 from koopsieve.forms.path import SievePath
-from koopsieve.sifting.choose import Evidence, choose, horizon_weights, scores, seems_unstable
-from koopsieve.sifting.folds import bounded
+from koopsieve.sifting.choose import Evidence, at_least, choose, chosen_point, horizon_weights, seems_unstable
+from koopsieve.sifting.folds import bounded, searched_again
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.preliminary import CLEARLY_UNSTABLE, SearchSummary
 
-MAX_LOSS = 0.02  # of the score that learning from all data may cost
 NOT_LEARNED_AGAIN = (
     "The model is the one that was judged: fitted to all data it predicts them worse than fitted to the learning part."
 )
@@ -52,6 +51,15 @@ class SearchResult:
     def at_short_horizons(self) -> SearchResult:
         """Return the same search with the point that is best at the shorter horizons."""
         return replace(self, chosen=choose(Evidence.of(self.found.points, short=True)))
+
+    def searched_again(self) -> SearchResult:
+        """Return the same search judged on sets that were found without each fold, and the point that is best then."""
+        size = self.path.choice.size
+        found = searched_again(self.found, self.parts, size)
+        chosen = chosen_point(found.points, size)
+        choice = found.points[chosen]
+        summary = replace(self.summary, kept=choice.size, errors=choice.errors, runs=choice.runs)
+        return SearchResult(self.parts, found, chosen, summary)
 
     @property
     def causal(self) -> bool:
@@ -138,22 +146,25 @@ def simplest(made: Sequence[SearchResult]) -> SearchResult:
 
 
 def learned_again(result: SearchResult) -> Outcome:
-    """Learn the chosen set from all data; where that model is worse than the one that was judged, keep the latter.
+    """Learn the chosen set from all data; where that model is clearly worse than the one that was judged, keep that.
 
     Both are simulated along all data in memory. The new one has learned from these, so it should be better.
     """
-    outcome = replace(result.found.relearn(result.chosen), path=result.path)
-    point, task = result.path.choice, result.found.task
-    if not result.parts.validated or outcome.model is point.model:
+    parts, task, point = result.parts, result.found.task, result.path.choice
+    if parts.whole and parts.uncut is not None:
+        task = replace(task, uncut=embedded(parts.uncut, parts.learn.embedding))
+    outcome = replace(replace(result.found, task=task).relearn(result.chosen), path=result.path)
+    if not parts.validated or outcome.model is point.model:
         return outcome
     both = (point.model, outcome.model)
     errors = [[window_errors(one, part, task.horizons).blocks for part in task.in_memory] for one in both]
     runs = [[simulation_errors(one, part) for part in task.in_memory] for one in both]
-    blocks, ends = (np.stack([np.concatenate(one, axis=-1) for one in parts]) for parts in (errors, runs))
+    blocks = np.stack([np.concatenate(one, axis=-1) for one in errors])
+    ends = np.stack([at_least(np.concatenate(own), parts.whole_runs(one)) for own, one in zip(runs, both, strict=True)])
     stays = (point.in_range, not point.in_range or task.stays_in_range(outcome.model))
-    stayed = bounded(outcome.model, task, result.parts) and not result.parts.runs_away(outcome.model)
+    stayed = bounded(outcome.model, task, parts) and not parts.runs_away(outcome.model)
     remain = (point.bounded, stayed)
-    before, after = scores(Evidence(blocks, ends, (0, 0), stays, remain, horizon_weights(task.horizons)))
-    if after <= before + MAX_LOSS:
+    rather_new = (1, 0)  # as the simpler of the two: it has seen more
+    if choose(Evidence(blocks, ends, rather_new, stays, remain, horizon_weights(task.horizons))):
         return outcome
     return replace(outcome, model=point.model, status=NOT_LEARNED_AGAIN)

@@ -51,7 +51,8 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     if test is not None:
         judged = EvaluationData(on, sample_and_count(test, MAX_JUDGED_ROWS, stretch)[0], settings.truth)
     uncut = thinned(rest, MAX_UNCUT_ROWS, MAX_UNCUT_ROWS) if isinstance(rest, Trajectories) else None
-    parts = Parts(learn, held, windows, judged, validated, horizons, given, count, uncut=uncut)
+    whole = uncut is not None and uncut.n_samples == rest.n_samples and isinstance(validation, int | float)
+    parts = Parts(learn, held, windows, judged, validated, horizons, given, count, uncut=uncut, whole=whole)
     parts = replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))
     return replace(parts, cuts=_fold_cuts(parts))
 

@@ -320,3 +320,11 @@ def test_memory_does_not_grow_with_the_cube_of_the_outputs(monkeypatch):
         assert [one.size for one in found] == [58, 60]
     assert peaks[0] > 100 * 60**2 * 8  # one matrix per target
     assert peaks[1] < peaks[0] / 3
+
+
+def test_horizons_with_fewer_windows_than_inputs_are_left_out():
+    few = statistics(inputs=4, number=3, samples=60, horizons=(1, 5, 20))
+    assert few.multistep.factor.rows < 4 * 20
+    assert set(horizon_problem(few, 0.0).horizon) == {1, 5}
+    with pytest.raises(KoopsieveError, match=r"too few for their 80 inputs\. Give longer episodes"):
+        horizon_problem(statistics(inputs=4, number=3, samples=60, horizons=(20,)), 0.0)

@@ -6,13 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from koopsieve import Constant, Embedding, Monomials, States, Trajectories, embed_delays, sift
+from koopsieve import Constant, Embedding, Inputs, Monomials, States, Trajectories, embed_delays, sift
 from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range
-from koopsieve.forms import LinearModel, PlainLinearForm, Task
+from koopsieve.forms import FORMS, LinearModel, PlainLinearForm, Task
 from koopsieve.forms.form import SHORT_PATH
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
 from koopsieve.sifting.choose import chosen_point
-from koopsieve.sifting.folds import judged_again
+from koopsieve.sifting.folds import judged_again, searched_again
 from koopsieve.sifting.judge import LinearComparison
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
@@ -58,6 +58,35 @@ def test_many_data_have_no_folds():
     many = stamped(2 * MAX_FOLDED_ROWS)
     assert divide(many, SiftSettings(horizons=(1, 5))).cuts == ()
     assert divide(stamped(), SiftSettings(horizons=(1, 5), validation=0.0, dictionary=States())).cuts == ()
+
+
+def disturbed_lag(seed, samples=250):
+    """A lag of first order with disturbances that are not measured: two terms, and much else that seems to fit."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.normal(size=(samples // 10 + 1, 1)), 10, axis=0)[:samples]
+    y, d = np.zeros((samples, 1)), 0.0
+    for k in range(samples - 1):
+        d = 0.9 * d + 0.15 * rng.normal()
+        y[k + 1] = 0.8 * y[k] + 0.2 * u[k] + 0.2 * d
+    return Trajectories.from_arrays(y, u, dt=0.1, input_names=["u"])
+
+
+def test_sets_that_were_found_with_a_fold_in_view_are_flattered_by_it_and_those_found_without_are_not():
+    ratios = []
+    for seed in range(1, 4):
+        parts = divide(disturbed_lag(seed), SiftSettings(horizons=(1, 10))).embedded(Embedding(2, 2))
+        recipe = States(acting=True) + Constant() + Inputs() + Monomials(3, of="states and inputs")
+        task = Task(parts.learn, parts.validation, parts.windows, recipe.fit(parts.learn), parts.horizons)
+        found = judged_again(FORMS["reprojected"].candidates(task), parts)
+        again = searched_again(found, parts, most=8)
+        for before, after in zip(found.points, again.points, strict=True):
+            if before.size > 8:
+                assert after is before
+            elif before.size > 2 and np.isfinite(before.runs).all():
+                np.testing.assert_array_equal(before.runs[:1], after.runs[:1])  # on the validation data it is the same
+                ratios.append(after.runs[1:].mean() / before.runs[1:].mean())
+    assert len(ratios) >= 8
+    assert np.exp(np.log(ratios).mean()) > 1.2
 
 
 def test_output_error_is_not_biased_by_noise_in_the_outputs():

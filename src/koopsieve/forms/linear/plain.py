@@ -139,7 +139,7 @@ def output_error(
     The fit begins at another model of the same terms, or else at least squares one step ahead.
     """
     every = (States() + Constant() + Inputs()).fit(task.learn) if phi.signals.inputs else phi
-    length = _window_length(task, parts)
+    length = min(_window_length(task, (task.learn,)), _window_length(task, parts))
     sieve = SimulationSieve(length=length, rows=ROWS)
     learned = Learning.of(replace(task, dictionary=every), parts, sieve)
     free = np.repeat(acting(every)[:, None], len(phi.outputs), axis=1)

@@ -75,11 +75,12 @@ class HorizonProblem:
 def horizon_problem(statistics: RegressionStatistics, emphasis: float) -> HorizonProblem:
     """Bring the multi-step regressions to standard units and project the inputs out; weights go as horizon^emphasis."""
     multistep = required_multistep(statistics)
-    per_horizon = [_project(multistep, h) for h in multistep.horizons]
+    horizons = _with_enough_windows(multistep)
+    per_horizon = [_project(multistep, h) for h in horizons]
     outputs = len(multistep.outputs)
     alone = not multistep.inputs
     grams = [gram for gram, *_ in (per_horizon[:1] if alone else per_horizon)]
-    weight = np.asarray(multistep.horizons, dtype=float) ** emphasis
+    weight = np.asarray(horizons, dtype=float) ** emphasis
     return HorizonProblem(
         gram=np.stack(grams),
         group=np.repeat(np.arange(len(per_horizon)) * (not alone), outputs),
@@ -88,8 +89,20 @@ def horizon_problem(statistics: RegressionStatistics, emphasis: float) -> Horizo
         rows=np.repeat([part[3] for part in per_horizon], outputs),
         weight=np.repeat(weight / weight.mean(), outputs),
         target_scale=np.concatenate([part[4] for part in per_horizon]),
-        horizon=np.repeat(multistep.horizons, outputs).astype(np.intp),
+        horizon=np.repeat(horizons, outputs).astype(np.intp),
     )
+
+
+def _with_enough_windows(multistep: HorizonStatistics) -> tuple[int, ...]:
+    """Return the horizons with more windows than inputs within one of them; with several inputs long ones have not."""
+    rows, inputs, horizons = multistep.factor.rows, len(multistep.inputs), multistep.horizons
+    enough = tuple(h for h in horizons if rows > inputs * h)
+    if not enough:
+        raise KoopsieveError(
+            f"There are {rows:g} windows of {horizons[0]} steps, too few for their {inputs * horizons[0]} inputs. "
+            "Give longer episodes, or shorter horizons."
+        )
+    return enough
 
 
 def _project(
@@ -106,9 +119,4 @@ def _project(
     gram = R.T @ R
     gram[np.diag_indices_from(gram)] += JITTER * problem.rows
     power = np.einsum("ij,ij->j", S, S) + turned.leftover
-    if problem.rows <= inputs:
-        raise KoopsieveError(
-            f"There are {problem.rows:g} windows of {horizon} steps, too few for their {inputs} inputs. "
-            "Give longer episodes, or shorter horizons."
-        )
     return gram, R.T @ S, power, problem.rows - inputs, problem.target_scale

@@ -50,7 +50,7 @@ class HorizonEstimate:
     observables, outputs : tuple of str
         Names.
     horizons : tuple of int
-        Steps ahead.
+        Steps ahead; without those for which there are too few windows.
     """
 
     retained: IndexArray
@@ -242,12 +242,12 @@ def _estimate(
     return HorizonEstimate(
         retained=np.sort(posterior.kept),
         composite_inclusion=inclusion,
-        noise_precision=precision.reshape(len(multistep.horizons), len(multistep.outputs)),
+        noise_precision=precision.reshape(-1, len(multistep.outputs)),
         elbo=trace[-1],
         trace=trace,
         status=status,
         agreement=agreement,
         observables=multistep.observables,
         outputs=multistep.outputs,
-        horizons=multistep.horizons,
+        horizons=tuple(np.unique(search.problem.horizon).tolist()),
     )
