@@ -21,6 +21,7 @@ from koopsieve.sifting.settings import Data
 DRIFTED = 3.0  # error of long runs, relative to the variance; that of another record of the same plant is 2
 LOST = 100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
 MAX_UNCUT_ROWS = 20_000  # samples of whole episodes that a candidate is simulated along
+LONGEST_RUN = 5_000  # samples of one of these
 
 Stretch = tuple[int, int, int]  # episode, first sample, sample after the last
 
@@ -157,7 +158,7 @@ class Parts:
         """Return the mean error of runs along whole episodes; 0 where the data are read from a stream."""
         if self.uncut is None:
             return 0.0
-        return float(simulation_errors(model, self.uncut, self.variance, least=1, longest=MAX_UNCUT_ROWS).mean())
+        return float(simulation_errors(model, self.uncut, self.variance, least=1, longest=LONGEST_RUN).mean())
 
     def runs_away(self, model: Model) -> bool:
         """Tell whether a run along a whole episode loses the data: a thousand steps may not show a slow growth."""

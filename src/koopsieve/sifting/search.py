@@ -66,10 +66,11 @@ def search_all(
 def _confirmed(results: SearchResults, deadline: float) -> SearchResults:
     """Where data are few, search the best dictionary again without each fold, until the best is one that was.
 
-    A plain linear model has no terms to choose. On an unstable plant free runs on folds say nothing.
+    A plain linear model has no terms to choose, and one search no other to be preferred to it. On an unstable plant
+    free runs on folds say nothing.
     """
     confirmed: set[int] = set()
-    while not results.unstable and time.perf_counter() < deadline:
+    while len(results.every) > 1 and not results.unstable and time.perf_counter() < deadline:
         best = results.every.index(results.best)
         one = results.every[best]
         if best in confirmed or one.plain or not one.parts.folds or one.parts.rows > FEW_ROWS:

@@ -12,7 +12,7 @@ from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.data.delays import long_enough, require_dataset
 from koopsieve.data.splitting import hold_out, in_memory, sample_and_count, thinned
 from koopsieve.io.reading.columns import KEEP
-from koopsieve.sifting.parts import MAX_UNCUT_ROWS, EvaluationData, Parts, Stretch
+from koopsieve.sifting.parts import LONGEST_RUN, MAX_UNCUT_ROWS, EvaluationData, Parts, Stretch
 from koopsieve.sifting.settings import Data, SiftSettings
 
 Given = TypeVar("Given", Data, Data | float, Data | float | None)
@@ -50,7 +50,7 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     judged = EvaluationData("validation", windows)
     if test is not None:
         judged = EvaluationData(on, sample_and_count(test, MAX_JUDGED_ROWS, stretch)[0], settings.truth)
-    uncut = thinned(rest, MAX_UNCUT_ROWS, MAX_UNCUT_ROWS) if isinstance(rest, Trajectories) else None
+    uncut = thinned(rest, MAX_UNCUT_ROWS, LONGEST_RUN) if isinstance(rest, Trajectories) else None
     whole = uncut is not None and uncut.n_samples == rest.n_samples and isinstance(validation, int | float)
     parts = Parts(learn, held, windows, judged, validated, horizons, given, count, uncut=uncut, whole=whole)
     parts = replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))

@@ -251,7 +251,7 @@ def test_a_model_that_grows_slowly_is_found_out_along_the_whole_record():
     parts = divide(data, SiftSettings(horizons=(1, 10)))
     phi = integrator(data, 0.0).dictionary
     still, growing = (
-        LinearModel(np.diag([pole, 1.0]), np.zeros((2, 1)), np.array([[1.0, 0.0]]), phi) for pole in (1.0, 1.0004)
+        LinearModel(np.diag([pole, 1.0]), np.zeros((2, 1)), np.array([[1.0, 0.0]]), phi) for pole in (1.0, 1.0008)
     )
     assert not parts.drifts(growing)  # a thousand steps are too few
     assert parts.runs_away(growing)
