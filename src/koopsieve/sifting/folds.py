@@ -56,8 +56,9 @@ def searched_again(found: Candidates, parts: Parts, most: int) -> Candidates:
     """Return the path with points of at most so many terms judged on sets that were searched for without each fold.
 
     `judged_again` fits the same sets to the folds, and these were found with all learning data in view. Where data are
-    few that flatters them: a term that fits the noise of one fold does so in the fit to the others. Each point is
-    judged on the set of its size that a search without the fold finds.
+    few that flatters them: a term that fits the noise of one fold does so in the fit to the others. The set of its size
+    that a search without the fold finds is worse than the point itself, since it has fewer data. Each point is judged
+    by the geometric mean of the two.
     """
     task = replace(found.task, max_terms=most, rivals=(), to_beat=np.inf)
     small = {i: _run_for_long(one, found.task, parts) for i, one in enumerate(found.points) if one.size <= most}
@@ -68,7 +69,15 @@ def searched_again(found: Candidates, parts: Parts, most: int) -> Candidates:
         for i, point in points.items():
             alike = min(path, key=lambda one: (abs(math.log(one.size / point.size)), one.size))
             points[i] = _joined(point, _on_part(point, alike.model, fold.windows, parts))
-    return replace(found, points=tuple(points.get(i, point) for i, point in enumerate(found.points)))
+    both = [_between(point, points[i]) if i in points else point for i, point in enumerate(found.points)]
+    return replace(found, points=tuple(both))
+
+
+def _between(one: PathPoint, other: PathPoint) -> PathPoint:
+    """Return a point with the geometric mean of the errors that it was given twice."""
+    blocks = np.sqrt(one.errors.blocks) * np.sqrt(other.errors.blocks)
+    runs = np.sqrt(one.runs) * np.sqrt(other.runs)
+    return replace(other, errors=replace(other.errors, blocks=blocks), runs=runs)
 
 
 def _still_promising(

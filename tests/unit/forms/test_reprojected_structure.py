@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from koopsieve.data import Embedding, Trajectories, embed_delays
 from koopsieve.dictionary import Constant, Fourier, Function, Inputs, Monomials, RandomFourier, States, Terms
@@ -169,6 +170,17 @@ def test_the_factor_and_products_are_those_of_the_jacobian_whatever_the_chunks(m
         assert factor.rows == 12 * 6 * 2
         np.testing.assert_allclose(np.sum(factor.S**2) + factor.leftover[0], target @ target, rtol=1e-12)
     assert fit.loss(theta) == pytest.approx(np.mean(((windows.outputs - outputs) / scale) ** 2))
+
+
+def test_a_limit_is_found_below_noise_and_a_level_that_the_record_settles_at_is_none():
+    rng = np.random.default_rng(0)
+    wave = 3 * np.sin(np.linspace(0, 40, 2000)) + 5
+    overflowing = np.clip(wave, 2.5, 7) + 5e-4 * rng.normal(size=2000)
+    settling = lfilter([0.1], [1, -0.9], np.repeat(rng.choice([-1.0, 1.0], 20), 100))
+    found = bounds_around(np.column_stack([overflowing, settling]))
+    assert list(found.high_is_limit) == list(found.low_is_limit) == [True, False]
+    assert found.high[0] == pytest.approx(7, abs=1e-4)
+    assert found.low[0] == pytest.approx(2.5, abs=1e-4)
 
 
 def test_a_limit_of_the_record_is_a_bound_and_neither_its_range_nor_coarse_quantisation_is():

@@ -83,10 +83,10 @@ def test_sets_that_were_found_with_a_fold_in_view_are_flattered_by_it_and_those_
             if before.size > 8:
                 assert after is before
             elif before.size > 2 and np.isfinite(before.runs).all():
-                np.testing.assert_array_equal(before.runs[:1], after.runs[:1])  # on the validation data it is the same
+                np.testing.assert_allclose(before.runs[:1], after.runs[:1])  # on the validation data it is the same
                 ratios.append(after.runs[1:].mean() / before.runs[1:].mean())
     assert len(ratios) >= 8
-    assert np.exp(np.log(ratios).mean()) > 1.2
+    assert np.exp(np.log(ratios).mean()) > np.sqrt(1.2)  # those found without are 1.2 times worse
 
 
 def test_output_error_is_not_biased_by_noise_in_the_outputs():

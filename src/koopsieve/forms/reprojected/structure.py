@@ -22,8 +22,9 @@ from koopsieve.regression.factor import refuse_too_large
 from koopsieve.sieve.simulation.windows import Episode
 
 _ROWS = 4096  # rows lifted at once
-_SAME_LEVEL = 1e-6  # share of the range within which values are the same: rounding must not hide a limit
+_SAME_LEVEL = (1e-6, 1e-5, 1e-4, 1e-3)  # shares of the range within which values are the same: noise hides no limit
 _LEAST_COUNT, _LEAST_SHARE = 10, 0.01  # samples at the extreme value that tell a limit, and their share
+_ARRIVAL = 1  # … how many of these shares the last step to a limit is at least; towards a level the record slows down
 _ABOVE_NEXT = 5  # … and how many times as many as at the next value: coarse quantisation has many at both
 
 
@@ -109,7 +110,8 @@ class OutputBounds:
     """Bounds inside which simulated outputs are held.
 
     During a fit they make a bad trial step bad and not infinite. Where the record shows a limit of the plant or of its
-    sensor (many samples at exactly the same extreme value), the bound is that limit and part of the model.
+    sensor (many samples at the same extreme value, reached without slowing down), the bound is that limit and part of
+    the model.
 
     Parameters
     ----------
@@ -132,22 +134,22 @@ class OutputBounds:
 def bounds_around(outputs: FloatArray, margin: float = 1.0) -> OutputBounds:
     """Return the limits of measured outputs (samples, n), or where there are none their range widened by a margin."""
     low, high = outputs.min(axis=0), outputs.max(axis=0)
-    low_is_limit = np.array([_is_limit(-column) for column in outputs.T])
-    high_is_limit = np.array([_is_limit(column) for column in outputs.T])
+    lower, upper = (np.array([sign * _limit(sign * column) for column in outputs.T]) for sign in (-1, 1))
     room = margin * (high - low)
-    return OutputBounds(
-        np.where(low_is_limit, low, low - room), np.where(high_is_limit, high, high + room), low_is_limit, high_is_limit
-    )
+    is_low, is_high = np.isfinite(lower), np.isfinite(upper)
+    return OutputBounds(np.where(is_low, lower, low - room), np.where(is_high, upper, high + room), is_low, is_high)
 
 
-def _is_limit(values: FloatArray) -> bool:
-    """Tell whether the largest value is one at which the record stays, and not just the largest."""
-    width = _SAME_LEVEL * np.ptp(values)
-    below = values[values < values.max() - width]
-    if not below.size:
-        return False
-    count, following = len(values) - below.size, int((below >= below.max() - width).sum())
-    return bool(count >= max(_LEAST_COUNT, _LEAST_SHARE * len(values)) and count >= _ABOVE_NEXT * following)
+def _limit(values: FloatArray) -> float:
+    """Return the value above which the record never is because something holds it there; inf without one."""
+    for width in np.multiply(_SAME_LEVEL, np.ptp(values)):
+        held = values >= values.max() - width
+        below, count, arriving = values[~held], held.sum(), np.flatnonzero(held[1:] & ~held[:-1])
+        following = (below >= below.max(initial=-np.inf) - width).sum()
+        many = count >= max(_LEAST_COUNT, _LEAST_SHARE * len(values), _ABOVE_NEXT * following)
+        if many and arriving.size and np.median(values[arriving + 1] - values[arriving]) >= _ARRIVAL * width:
+            return float(np.median(values[held]))
+    return np.inf
 
 
 @dataclass(frozen=True, eq=False)
