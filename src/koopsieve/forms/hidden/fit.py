@@ -92,7 +92,7 @@ class QuasiNewton:
     iterations : int
         At most.
     patience, tolerance : int, float
-        It ends where so many iterations together lowered the logarithm of the loss by less than the tolerance.
+        It ends where `patience` iterations together lowered the logarithm of the loss by less than the tolerance.
     """
 
     iterations: int = 40
@@ -158,7 +158,7 @@ class HiddenFit:
 
 
 def without_polish(method: LevenbergMarquardt, size: int) -> LevenbergMarquardt:
-    """Return the method for so many coefficients: few are fitted by plain steps, which come to an end (D85).
+    """Return the method for a number of coefficients: few are fitted by plain steps, which come to an end (D85).
 
     What L-BFGS leaves where it stops depends on rounding, and the order in which terms are removed on what it leaves.
     """

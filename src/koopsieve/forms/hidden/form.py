@@ -202,6 +202,6 @@ class HiddenCandidates(Candidates):
 
 
 def _in_memory(part: Trajectories | Stream, task: Task, sieve: HiddenSieve) -> Trajectories:
-    """Return at most so many samples as are learned from."""
+    """Return a part in memory, thinned to `MAX_ROWS` samples."""
     stretch = 4 * sieve.length
     return thinned(sample(part, MAX_ROWS, stretch, task.seed), MAX_ROWS, stretch)

@@ -106,7 +106,7 @@ class HiddenLearning:
         burn: int,
         seed: int,
     ) -> HiddenLearning:
-        """Standardise, and draw windows of at most so many steps.
+        """Standardise, and draw windows.
 
         Parameters
         ----------

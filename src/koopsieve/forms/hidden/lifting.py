@@ -71,7 +71,7 @@ class ExactLifting:
 
 
 def exact_lifting(model: HiddenModel, most: int) -> ExactLifting:
-    """Return the lifting of a model that has one with at most so many products; see `HiddenModel.lifted`."""
+    """Return the lifting of a model where it has one that is small enough; see `HiddenModel.lifted`."""
     n, rows = model.states, _rows(model)
     waiting: list[Powers] = [tuple(int(i == j) for j in range(n)) for i in range(n)]
     waiting += [powers[:n] for row in rows[n:] for powers in row]

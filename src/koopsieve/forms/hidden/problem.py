@@ -82,7 +82,7 @@ class HiddenProblem:
         return loss / self.rows, slope / self.rows
 
     def factor(self, coef: FloatArray, free: BoolArray, rows: int | None = None) -> TriangularFactor:
-        """Return the factor of J against r + Jθ, θ = coef[free] (D51), from about so many rows; left out, all."""
+        """Return the factor of J against r + Jθ, θ = coef[free] (D51), from about `rows` rows; left out, all."""
         theta = coef[free]
         factor = TriangularFactor.empty(len(theta), 1)
         for J, residual in self._rows(coef, free, rows):
