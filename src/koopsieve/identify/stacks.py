@@ -22,12 +22,19 @@ ROUNDING = 1e-9  # a spectral radius this far above the bound is rounding, not g
 FIRST_JITTER = np.finfo(float).eps  # of the diagonal, times the size: added where rounding made a matrix indefinite
 
 
-def factorise(A: FloatArray) -> FloatArray:
-    """Return the Cholesky factors of A; where rounding made one indefinite, its diagonal is raised until it has one."""
-    try:
-        return np.asarray(np.linalg.cholesky(A), dtype=float)
-    except np.linalg.LinAlgError:
-        return np.stack([_jittered_cholesky(one) for one in A])
+def factorise(A: FloatArray, overwrite: bool = False) -> FloatArray:
+    """Return the Cholesky factors of A; where rounding made one indefinite, its diagonal is raised until it has one.
+
+    Above the diagonal anything may stand. With `overwrite` they may take the place of A.
+    """
+    if A.shape[1] == 0:  # which LAPACK refuses
+        return A
+    L = np.ascontiguousarray(A) if overwrite else np.array(A, order="C")  # row-major, or LAPACK works on a copy
+    for one, own in zip(L, diagonals(A).copy(), strict=True):
+        if lapack.dpotrf(one.T, lower=0, clean=0, overwrite_a=1)[1]:
+            np.fill_diagonal(one, own)  # all that LAPACK overwrote: it reads and writes one triangle
+            one[...] = _jittered_cholesky(np.triu(one, 1) + np.triu(one).T)
+    return L
 
 
 def _jittered_cholesky(A: FloatArray) -> FloatArray:
@@ -62,6 +69,7 @@ def inverse_root(L: FloatArray) -> FloatArray:
         return L
     for factor in L:
         lapack.dtrtri(factor.T, lower=0, overwrite_c=1)
+    L *= np.tri(L.shape[1])
     return L
 
 

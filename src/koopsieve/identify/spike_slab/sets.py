@@ -133,7 +133,7 @@ class SetRegressions:
         """Return the Cholesky factors of Σ⁻¹ = ρG + diag α: (D33)."""
         precision = rho[:, None, None] * self.gram
         stacks.diagonals(precision)[...] += alpha
-        return stacks.factorise(precision)
+        return stacks.factorise(precision, overwrite=True)
 
     def _precisions(
         self, mean: FloatArray, variance: FloatArray, squared_error: FloatArray
