@@ -25,7 +25,7 @@ FIRST_JITTER = np.finfo(float).eps  # of the diagonal, times the size: added whe
 def factorise(A: FloatArray, overwrite: bool = False) -> FloatArray:
     """Return the Cholesky factors of A; where rounding made one indefinite, its diagonal is raised until it has one.
 
-    With `overwrite` they may take the place of A.
+    Above the diagonal anything may stand. With `overwrite` they may take the place of A.
     """
     if A.shape[1] == 0:  # which LAPACK refuses
         return A
@@ -34,7 +34,6 @@ def factorise(A: FloatArray, overwrite: bool = False) -> FloatArray:
         if lapack.dpotrf(one.T, lower=0, clean=0, overwrite_a=1)[1]:
             np.fill_diagonal(one, own)  # all that LAPACK overwrote: it reads and writes one triangle
             one[...] = _jittered_cholesky(np.triu(one, 1) + np.triu(one).T)
-    L *= np.tri(L.shape[1])
     return L
 
 
@@ -70,6 +69,7 @@ def inverse_root(L: FloatArray) -> FloatArray:
         return L
     for factor in L:
         lapack.dtrtri(factor.T, lower=0, overwrite_c=1)
+    L *= np.tri(L.shape[1])
     return L
 
 

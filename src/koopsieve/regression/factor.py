@@ -180,6 +180,7 @@ class PendingRows:
     def under(cls, factor: TriangularFactor, following: bool = False) -> PendingRows:
         """Return no rows under a factor."""
         p, q = factor.S.shape
+        factor = replace(factor, R=np.asfortranarray(factor.R))  # as BLAS takes it
         energy = np.einsum("ij,ij->j", factor.S, factor.S) + factor.leftover
         predicted = ~(factor.leftover >= _MIN_UNEXPLAINED * energy) | (energy == 0)
         nothing = np.zeros((p, p)), np.zeros((p, q)), np.zeros((q, q))
@@ -202,9 +203,9 @@ class PendingRows:
             block = slice(start, start + _BLOCK_ROWS)
             more = pending._with_block(design[block], targets[block])
             if more is None:
-                return pending._anew(design[start:], targets[start:])
+                return pending._with_ends(design[:start], targets[:start])._anew(design[start:], targets[start:])
             pending = more
-        return pending
+        return pending._with_ends(design, targets)
 
     def _bears(self, leverage: float) -> bool:
         """Whether rows of this leverage may still be added; not if it is nan."""
@@ -226,10 +227,17 @@ class PendingRows:
         if not self._bears(np.trace(square)):
             return None
         E = self._innovation(Y, targets)
-        ends = targets[-1:], design[:1, : targets.shape[1]]
-        power = products(ends[0]) - products(ends[1]) if self._known_by_square else products(E)
-        square, cross, power = self.square + square, self.cross + Y.T @ E, self.power + power
+        cross, power = Y.T @ E, self.power if self._known_by_square else self.power + products(E)
+        square += self.square
+        cross += self.cross
         return replace(self, square=square, cross=cross, power=power, rows=self.rows + len(design))
+
+    def _with_ends(self, design: FloatArray, targets: FloatArray) -> PendingRows:
+        """Return the same with the ends of what was absorbed: TᵀT − ΦᵀΦ, where it is not known from YᵀY."""
+        if not self._known_by_square:
+            return self
+        power = products(targets[-1:]) - products(design[:1, : targets.shape[1]])
+        return replace(self, power=self.power + power)
 
     @property
     def _known_by_square(self) -> bool:

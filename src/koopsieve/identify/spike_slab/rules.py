@@ -160,7 +160,7 @@ class Rules(Bound):
         for first in range(0, empty.size, EMPTY_TARGETS_PER_STACK):
             targets = empty[first : first + EMPTY_TARGETS_PER_STACK]
             yield targets, np.zeros((targets.size, 0, p))
-        for batch in batches(problem, active, width=p):
+        for batch in batches(problem, active, width=p, numbers=4 * CACHE):
             L = stacks.factorise(self.system(batch, state))
             yield batch.targets, stacks.forward(L, batch.gram_rows())
 

@@ -12,7 +12,7 @@ logarithm per regressor.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,6 @@ from koopsieve.identify.standardise import StandardProblem
 MIN_INDEPENDENT_ENERGY = 1e-11  # per row, outside the span of the active regressors: below, one depends on them
 MAX_RELATIVE_FALL = 1 - 1e-12  # of b̄ by one regressor: more would leave rounding as noise
 MIN_NOISE = 1e-24  # per row: b̄ stays above this
-ROOM = 8  # rows by which the orthogonal basis of `select` grows
 
 
 def eliminate(C: FloatArray, w: FloatArray, cost: FloatArray, a_bar: float, b_bar: FloatArray) -> BoolArray:
@@ -104,22 +103,25 @@ def select(
     (n, 1).
     """
     outside = problem.energy - np.einsum("nkp,nkp->np", V, V)
-    state = _Additions(problem, np.arange(len(s)), V, V.shape[1], s, outside, a_bar, b_bar, _exp(cost / a_bar))
-    return _turned(state, min(most, len(problem.gram)), np.zeros(s.shape, dtype=bool))
+    (n, p), most = s.shape, min(most, len(problem.gram))
+    newcomers = np.empty((n, most, p))
+    state = _Additions(problem, np.arange(n), V, newcomers, s, outside, a_bar, b_bar, _exp(cost / a_bar))
+    return _turned(state, most, np.zeros((n, p), dtype=bool))
 
 
 @dataclass(frozen=True, eq=False)
 class _Additions:
     """Targets whose bound still rises by an addition, and the part of each regressor outside their active ones.
 
-    The first `filled` rows of `basis` are V, extended by one row for each regressor that came in; `outside` is
-    g_i − Σ_k V_ki² and `s` the product of each regressor with the present residual.
+    V stays as it was given; `newcomers` holds a row more for each regressor that came in, at the place of its target.
+    `outside` is g_i less the squares of both over their rows, `s` the product of each regressor with the present
+    residual.
     """
 
     problem: StandardProblem
     target: IndexArray
-    basis: FloatArray
-    filled: int
+    V: FloatArray
+    newcomers: FloatArray
     s: FloatArray
     outside: FloatArray
     a_bar: float
@@ -127,8 +129,12 @@ class _Additions:
     charge: FloatArray
 
     def ratio(self) -> FloatArray:
-        """Return exp(−gain/ā) of taking each regressor in, inf where it depends on the active ones: (D21)."""
-        ratio = (1 - np.minimum(self.fall / self.b_bar, MAX_RELATIVE_FALL)) * self.charge
+        """Return exp(−gain/ā) of taking each regressor in, inf where it depends on the active ones: (D21), (D24)."""
+        ratio = self._fall(self.s, self.outside)
+        ratio /= self.b_bar
+        np.minimum(ratio, MAX_RELATIVE_FALL, out=ratio)
+        np.subtract(1, ratio, out=ratio)
+        ratio *= self.charge
         np.copyto(ratio, np.inf, where=self.outside <= self._least)
         return ratio
 
@@ -136,10 +142,11 @@ class _Additions:
     def _least(self) -> float:
         return MIN_INDEPENDENT_ENERGY * self.problem.rows
 
-    @cached_property
-    def fall(self) -> FloatArray:
+    def _fall(self, s: FloatArray, outside: FloatArray) -> FloatArray:
         """By how much b̄ falls with each regressor, ½·s_i²/(g_i − Σ_k V_ki²): (D21)."""
-        fall: FloatArray = 0.5 * self.s**2 / np.maximum(self.outside, self._least)
+        fall: FloatArray = s * s
+        fall *= 0.5
+        fall /= np.maximum(outside, self._least)
         return fall
 
     def only(self, rows: IndexArray) -> _Additions:
@@ -147,23 +154,32 @@ class _Additions:
         if len(rows) == len(self.target):
             return self
         s, outside, b_bar, charge = self.s[rows], self.outside[rows], self.b_bar[rows], self.charge[rows]
-        target, basis = self.target[rows], self.basis[rows]
-        return _Additions(self.problem, target, basis, self.filled, s, outside, self.a_bar, b_bar, charge)
+        return replace(self, target=self.target[rows], s=s, outside=outside, b_bar=b_bar, charge=charge)
 
-    def after(self, coming: IndexArray, _: int) -> _Additions:
-        """Return the state after each target got one regressor more: (D22), (D23)."""
-        rows, past = np.arange(len(coming)), self.basis[:, : self.filled]
-        v = self.problem.gram[coming] - np.matmul(past[rows, None, :, coming], past)[:, 0]
-        length = np.sqrt(self.outside[rows, coming, None])
+    def _explained(self, past: FloatArray, coming: IndexArray) -> FloatArray:
+        """Return the products of all regressors with what comes in, as far as these rows explain them."""
+        if len(self.target) == len(past):
+            explained: FloatArray = np.matmul(past[self.target, None, :, coming], past)[:, 0]
+            return explained
+        places = zip(self.target.tolist(), coming.tolist(), strict=True)
+        return np.stack([past[target, :, i] @ past[target] for target, i in places])  # which copies none of them
+
+    def after(self, coming: IndexArray, added: int) -> _Additions:
+        """Return the state after each target got one regressor more, `added` having come before: (D22), (D23)."""
+        rows, v = np.arange(len(coming)), self.problem.gram[coming]
+        s_in, outside_in = self.s[rows, coming, None], self.outside[rows, coming, None]
+        length = np.sqrt(outside_in)
+        for past in (self.V, self.newcomers[:, :added]):
+            if past.shape[1]:
+                v -= self._explained(past, coming)
         v /= length
-        basis = _with_room(self.basis, self.filled)
-        basis[:, self.filled] = v
-        s, outside = self.s - v * (self.s[rows, coming, None] / length), self.outside - v**2
+        self.newcomers[self.target, added] = v
+        s, outside = self.s - v * (s_in / length), self.outside - v * v
         lowest = np.maximum((1 - MAX_RELATIVE_FALL) * self.b_bar, MIN_NOISE * self.problem.rows)
-        b_bar = np.maximum(self.b_bar - self.fall[rows, coming, None], lowest)
+        b_bar = np.maximum(self.b_bar - self._fall(s_in, outside_in), lowest)
         charge = self.charge * (self.b_bar / b_bar) ** (0.5 / self.a_bar)  # less noise makes weights narrower
         charge[rows, coming] = np.inf  # it is in, and cannot come again
-        return _Additions(self.problem, self.target, basis, self.filled + 1, s, outside, self.a_bar, b_bar, charge)
+        return replace(self, s=s, outside=outside, b_bar=b_bar, charge=charge)
 
 
 def _turned(state: _Removals | _Additions, most: int, chosen: BoolArray) -> BoolArray:
@@ -178,13 +194,6 @@ def _turned(state: _Removals | _Additions, most: int, chosen: BoolArray) -> Bool
         chosen[state.target, best] = True
         state = state.after(best, turned)
     return chosen
-
-
-def _with_room(basis: FloatArray, filled: int) -> FloatArray:
-    """Return the basis with at least one row more than are filled."""
-    if filled < basis.shape[1]:
-        return basis
-    return np.concatenate([basis, np.empty((len(basis), ROOM, basis.shape[2]))], axis=1)
 
 
 def _exp(values: FloatArray) -> FloatArray:
