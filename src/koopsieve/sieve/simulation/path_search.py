@@ -25,6 +25,7 @@ _PATIENCE = 2  # hopeless sizes after which smaller ones are left out: the way u
 _FINE = LevenbergMarquardt(iterations=8, tolerance=1e-3)
 _ROUGH = LevenbergMarquardt(iterations=4, tolerance=1e-2)
 
+Linearised = Callable[[FittedSet], TriangularFactor]  # the regression at a set: most sets are asked for several times
 Hopeless = Callable[[Sequence[FittedSet], Sequence[FittedSet]], bool]  # whether sets are, beside larger ones if given
 
 
@@ -124,6 +125,7 @@ class SimulationSearch:
         self,
         problem: SimulationProblem,
         columns: BoolArray,
+        linearised: Linearised,
         start: FittedSet,
         progress: Progress = silent,
     ) -> Front:
@@ -131,26 +133,28 @@ class SimulationSearch:
 
         The next proposal is linearised at this one if it is on the front; else the regression stays where it was.
         """
-        first = problem.fitted(start.free, start.theta, self.optimiser, rounds=2)
-        front, source, factor = Front().with_set(first), first, problem.linearised(columns, first)
+        source = problem.fitted(start.free, start.theta, self.optimiser, rounds=2)
+        front, tried = Front().with_set(source), set[tuple[FittedSet, bytes]]()
         for log_odds in progress(self.log_odds, "Sifting by simulation", len(self.log_odds)):
             for _ in range(self.rounds):
-                kept = supported(factor, log_odds)
+                kept = supported(linearised(source), log_odds)
                 if not kept.any():
                     return front
-                if front.knows(columns, kept):
+                if front.knows(columns, kept) or (source, kept.tobytes()) in tried:
                     break
-                proposed = problem.refitted(columns, source, factor, kept, self.optimiser)
+                tried.add((source, kept.tobytes()))
+                proposed = problem.refitted(columns, source, linearised(source), kept, self.optimiser)
                 front = front.with_set(proposed)
                 if not front.holds(proposed):
                     break
-                source, factor = proposed, problem.linearised(columns, proposed)
+                source = proposed
         return front
 
     def filled(
         self,
         problem: SimulationProblem,
         columns: BoolArray,
+        linearised: Linearised,
         front: Front,
         sizes: tuple[int, ...],
         progress: Progress = silent,
@@ -162,14 +166,11 @@ class SimulationSearch:
         """
         turns = [*((size, True) for size in sorted(sizes, reverse=True)), *((size, False) for size in sorted(sizes))]
         least = failed = 0
-        factors: dict[FittedSet, TriangularFactor] = {}  # most sets are a source on the way down and on the way up
         for size, downwards in progress(turns, "Filling the path", len(turns)):
             source = front.above(size) if downwards else front.below(size)
             if source is None or size < least:
                 continue
-            if source not in factors:
-                factors[source] = problem.linearised(columns, source)
-            factor, cut = factors[source], eliminate if downwards else extend
+            factor, cut = linearised(source), eliminate if downwards else extend
             kept = exchange(factor, cut(factor, source.free[columns], size), self.tries, self.exchanges)
             if not front.knows(columns, kept):
                 front = front.with_set(problem.refitted(columns, source, factor, kept, self.optimiser))

@@ -108,7 +108,7 @@ class SimulationProblem:
 
     def squared_errors(self, free: BoolArray, theta: FloatArray) -> FloatArray:
         """Return the mean squared error after each step, relative to the output's variance, shape (T, n)."""
-        return self._relative(self._fit(free, np.ones_like(self.weight)), theta)
+        return self._relative(self._fit(free), theta)
 
     def loss(self, free: BoolArray, theta: FloatArray) -> float:
         """Return the geometric mean of the squared errors over steps and outputs (D52)."""
@@ -116,17 +116,7 @@ class SimulationProblem:
 
     def fitted(self, free: BoolArray, theta: FloatArray, optimiser: LevenbergMarquardt, rounds: int = 1) -> FittedSet:
         """Return the set fitted from θ: least squares in units of the errors left so far, `rounds` times (D52)."""
-        fit, status = self._fit(free, np.ones_like(self.weight)), FitStatus.SETTLED
-        left = self._relative(fit, theta)
-        trace = [self._mean(left)]
-        for _ in range(rounds):
-            unit = self._unit(left)
-            known = float(np.mean(left * self.variance / unit**2))
-            end = optimiser.fit(replace(fit, scale=unit), theta, known)
-            theta, status = end.theta, end.status
-            left = self._relative(fit, theta)
-            trace.append(self._mean(left))
-        return FittedSet(free, theta, trace[-1], status, tuple(trace))
+        return self._fitted(self._fit(free), free, theta, optimiser, rounds)
 
     def grown(self, free: BoolArray, optimiser: LevenbergMarquardt) -> FittedSet:
         """Return the set fitted from one-step least squares, at once or over windows of 2, 4, 8, … steps (D55).
@@ -153,9 +143,9 @@ class SimulationProblem:
         if smaller is None:
             return self.grown(free, optimiser)
         starts = smaller.coef[free], one_step_theta(self.one_step, free)
-        losses = [self.loss(free, theta) for theta in starts]
-        best = first_least(losses)
-        return self.fitted(free, starts[best], optimiser) if losses[best] < USELESS else self.grown(free, optimiser)
+        fit = self._fit(free)
+        theta, loss = self._best(fit, starts)
+        return self._fitted(fit, free, theta, optimiser) if loss < USELESS else self.grown(free, optimiser)
 
     def linearised(self, columns: BoolArray, fitted: FittedSet) -> TriangularFactor:
         """Return the Gauss–Newton regression on all of `columns` at a set whose free coefficients are among them.
@@ -182,9 +172,29 @@ class SimulationProblem:
         free = np.zeros_like(columns)
         free[columns] = kept
         linearised, one_step = least_squares(factor, np.flatnonzero(kept)), one_step_theta(self.one_step, free)
-        starts = linearised, one_step, source.coef[free]
-        best = first_least([self.loss(free, theta) for theta in starts])
-        return self.fitted(free, starts[best], optimiser)
+        fit = self._fit(free)
+        theta, _ = self._best(fit, (linearised, one_step, source.coef[free]))
+        return self._fitted(fit, free, theta, optimiser)
+
+    def _best(self, fit: WindowFit, starts: Sequence[FloatArray]) -> tuple[FloatArray, float]:
+        """Return the start with the least loss, and that loss."""
+        losses = [self._mean(self._relative(fit, theta)) for theta in starts]
+        best = first_least(losses)
+        return starts[best], losses[best]
+
+    def _fitted(
+        self, fit: WindowFit, free: BoolArray, theta: FloatArray, optimiser: LevenbergMarquardt, rounds: int = 1
+    ) -> FittedSet:
+        status, left = FitStatus.SETTLED, self._relative(fit, theta)
+        trace = [self._mean(left)]
+        for _ in range(rounds):
+            unit = self._unit(left)
+            known = float(np.mean(left * self.variance / unit**2))
+            end = optimiser.fit(replace(fit, scale=unit), theta, known)
+            theta, status = end.theta, end.status
+            left = self._relative(fit, theta)
+            trace.append(self._mean(left))
+        return FittedSet(free, theta, trace[-1], status, tuple(trace))
 
     def _relative(self, fit: WindowFit, theta: FloatArray) -> FloatArray:
         relative: FloatArray = fit.squared_errors(theta) / self.variance
@@ -199,8 +209,9 @@ class SimulationProblem:
         unit: FloatArray = np.sqrt(squared_errors * self.variance / np.where(mean > 0, mean, 1e-12))
         return unit
 
-    def _fit(self, free: BoolArray, scale: FloatArray) -> WindowFit:
-        used = np.flatnonzero(free.any(axis=1))
+    def _fit(self, free: BoolArray, scale: FloatArray | None = None) -> WindowFit:
+        """Return the squared error of the windows, in units of the outputs or of `scale`."""
+        used, scale = np.flatnonzero(free.any(axis=1)), np.ones_like(self.weight) if scale is None else scale
         return WindowFit(self.structure.select(used), self.windows, scale, free[used])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -103,14 +104,15 @@ class SimulationSieve:
         """
         columns = candidate_columns(problem.one_step, self.columns)
         sizes = sizes_up_to(min(self.largest, int(columns.sum())), path_length)
+        linearised = cache(lambda one: problem.linearised(columns, one))
         with one_blas_thread():
             share = max(problem.windows.count // _WINDOWS_OF_STARTS, 1)
             some = problem.thinned(share)  # the best start is fitted to all windows by what follows
             starts = self.search.starts(some, columns, self.columns)
             start = starts[first_least([problem.loss(one.free, one.theta) for one in starts])]
-            front = self.search.sweep(problem, columns, start, progress)
+            front = self.search.sweep(problem, columns, linearised, start, progress)
             if not hopeless(front.undominated(), ()):
-                front = self.search.filled(problem, columns, front, sizes, progress, hopeless)
+                front = self.search.filled(problem, columns, linearised, front, sizes, progress, hopeless)
         return front.undominated()
 
     def rough_path(self, problem: SimulationProblem) -> tuple[FittedSet, ...]:

@@ -164,7 +164,7 @@ class WindowFit:
     free : array of bool, shape (p, q)
         The coefficients that may differ from zero; θ lists them in the order of `coef[free]`.
     known : dict
-        The squared errors at the last θ: where an optimiser ends, its caller asks for them once more.
+        The squared errors at every θ so far: they are asked for again where a fit begins and ends.
     """
 
     structure: Structure
@@ -189,7 +189,6 @@ class WindowFit:
         """Return the mean squared error over windows in the outputs' own units, shape (T, n)."""
         asked = theta.tobytes()
         if asked not in self.known:
-            self.known.clear()
             self.known[asked] = np.mean(self.errors(theta) ** 2, axis=0)
         return self.known[asked]
 

@@ -11,7 +11,7 @@ from koopsieve.data import Embedding
 from koopsieve.forms.reprojected.structure import ReprojectedStructure, bounds_around, one_step_factor
 from koopsieve.sieve.simulation import FittedSet, LevenbergMarquardt, SimulationSieve
 from koopsieve.sieve.simulation.path_search import Front, candidate_columns, sizes_up_to
-from koopsieve.sieve.simulation.simulation_problem import one_step_theta
+from koopsieve.sieve.simulation.simulation_problem import SimulationProblem, one_step_theta
 from koopsieve.sieve.simulation.subsets import forward_order
 from tests.regressors import Polynomial, embedded
 
@@ -86,6 +86,27 @@ def test_the_loss_is_the_geometric_mean_of_relative_squared_errors(noisy):
     simulated = problem.structure.simulate(coef, problem.windows.starts, problem.windows.inputs)
     errors = np.mean((simulated - problem.windows.outputs) ** 2, axis=0) / np.var(problem.windows.outputs)
     assert problem.loss(coef != 0, coef[1:4, 0]) == pytest.approx(np.exp(np.mean(np.log(errors))))
+
+
+def test_a_path_linearises_no_set_twice_and_repeats_no_fit(noisy, monkeypatch):
+    problem, path = noisy
+    linearised, refitted = SimulationProblem.linearised, SimulationProblem.refitted
+    asked, fits = [], []
+
+    def count_linearised(self, columns, fitted):
+        asked.append(fitted)
+        return linearised(self, columns, fitted)
+
+    def count_refitted(self, columns, source, factor, kept, optimiser):
+        fits.append((source, kept.tobytes()))
+        return refitted(self, columns, source, factor, kept, optimiser)
+
+    monkeypatch.setattr(SimulationProblem, "linearised", count_linearised)
+    monkeypatch.setattr(SimulationProblem, "refitted", count_refitted)
+    again = SIEVE.path(problem, SIZES)
+    assert len(asked) == len(set(asked)) > 3
+    assert len(fits) == len(set(fits)) > 3
+    assert [one.loss for one in again] == [one.loss for one in path]
 
 
 def test_a_fit_lowers_the_loss_and_recovers_exact_coefficients():
