@@ -213,6 +213,8 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if u is not None:
                 raise KoopsieveError("u must be left out when X is made of Trajectories, which hold their own inputs.")
             data: Trajectories | Stream = X if isinstance(X, Trajectories | Stream) else Trajectories.join(X)
+            if self.dt not in (1.0, data.dt):
+                raise KoopsieveError(f"dt={self.dt} has no effect: X has the sample time {data.dt:g}. Leave it out.")
             first = next(data.state_blocks())
             validate_data(self, first, reset=reset, ensure_min_samples=0)
             return data

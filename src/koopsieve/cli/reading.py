@@ -56,6 +56,8 @@ def _stream(settings: Settings, files: Sequence[str]) -> Stream:
             "What is streamed cannot be cut at gaps, interpolated or resampled. Repair the files first, or read them "
             "whole with --stream no."
         )
+    if settings.max_gap is not None:
+        raise KoopsieveError("--max-gap has no effect on what is streamed. Leave it out, or use --stream no.")
     if settings.missing or settings.date_format is not None:
         raise KoopsieveError("--missing and --date-format are about text. Parquet files hold numbers and dates.")
     states, inputs = columns_by_name(settings.states), columns_by_name(settings.inputs)

@@ -126,6 +126,8 @@ def delays(settings: Settings, n_inputs: int) -> list[Embedding] | str:
     past = settings.delays if settings.input_delays is None else settings.input_delays
     timings = ("k", "k+1") if settings.inputs_at == "auto" and n_inputs else (settings.inputs_at,)
     if not n_inputs:
+        if settings.input_delays or settings.inputs_at != "auto":
+            raise KoopsieveError("--input-delays and --inputs-at have no effect without --inputs. Leave them out.")
         past, timings = 0, ("k",)
     return [Embedding(settings.delays, past, timing) for timing in timings]
 

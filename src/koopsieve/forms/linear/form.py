@@ -55,7 +55,7 @@ class LinearForm(Form):
 
     def candidates(self, task: Task) -> LinearCandidates:
         """Compress and sieve the learning part; refit every set and judge it on the validation windows."""
-        phi = task.dictionary.linear()
+        phi = self.observables(task.dictionary)
         learned = learning_statistics(task, phi, filled(task.horizons))
         refitter = Refitter(task.windows, task.horizons, self.refits, self.stable)
 
