@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,16 @@ def column_names(inputs: Any) -> list[str] | None:
                 f"episode {i}."
             )
     return found[0]
+
+
+def unnamed(what: str, values: Any, expected: Sequence[str]) -> Any:
+    """Return a frame as an array, if its columns are the expected ones; what has no names as it is."""
+    names = _names_of(values)
+    if names is None:
+        return values
+    if names != list(expected):
+        raise KoopsieveError(f"{what} must have the columns {list(expected)}, as in fit. Got {names}.")
+    return np.asarray(values)
 
 
 def _names_of(values: Any) -> list[str] | None:

@@ -136,13 +136,13 @@ def test_terms_with_inputs_are_refused_where_the_only_form_does_not_use_them(for
 
 def test_delays_that_the_data_decide_are_not_asked_for():
     y = Trajectories.from_arrays(np.arange(20.0))
-    with pytest.raises(KoopsieveError, match='already hold delays.*delays="auto" has no effect'):
+    with pytest.raises(KoopsieveError, match=r'already hold delays.*delays="auto" has no effect'):
         SiftSettings(dictionary=States(), delays="auto").delays_of(embed_delays(y, 1))
-    with pytest.raises(KoopsieveError, match='inputs_at="k.1" has no effect: these trajectories have no inputs'):
+    with pytest.raises(KoopsieveError, match=r'inputs_at="k.1" has no effect: these trajectories have no inputs'):
         embed_delays(y, 1, inputs_at="k+1")
     with pytest.raises(KoopsieveError, match="have no effect without --inputs"):
         delays(Settings(delays=2, inputs_at="k+1"), n_inputs=0)
-    with pytest.raises(KoopsieveError, match="dt=0.1 has no effect: X has the sample time 1"):
+    with pytest.raises(KoopsieveError, match=r"dt=0.1 has no effect: X has the sample time 1"):
         KoopmanSieve(States(), dt=0.1).fit(y)
 
 
