@@ -237,14 +237,12 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, *, reset: bool = False, least: int = 1, where: str = "X") -> FloatArray:
         """Return states as an array; later ones may name their columns as Trajectories did that the model is of."""
-        known = not reset and self._columns[0] is not None
-        return checked_rows(
-            self, unnamed(where, X, self._columns[0]) if known else X, reset=reset, least=least, where=where
-        )
+        given = X if reset else unnamed(where, X, self._columns[0])
+        return checked_rows(self, given, reset=reset, least=least, where=where)
 
     def _inputs(self, u: Any) -> Any:
         """Return inputs without the names of their columns, which must be those of the inputs that were learned."""
-        return u if self._columns[1] is None else unnamed("u", u, self._columns[1])
+        return unnamed("u", u, self._columns[1])
 
     def _in_memory(self, X: Any, u: Any, task: str) -> Trajectories:
         data = self._data(X, u, reset=False)

@@ -69,10 +69,10 @@ def column_names(inputs: Any) -> list[str] | None:
     return found[0]
 
 
-def unnamed(what: str, values: Any, expected: Sequence[str]) -> Any:
-    """Return a frame as an array, if its columns are the expected ones; what has no names as it is."""
+def unnamed(what: str, values: Any, expected: Sequence[str] | None) -> Any:
+    """Return a frame as an array, if its columns are the expected ones; as it is where either has no names."""
     names = _names_of(values)
-    if names is None:
+    if names is None or expected is None:
         return values
     if names != list(expected):
         raise KoopsieveError(f"{what} must have the columns {list(expected)}, as in fit. Got {names}.")

@@ -109,7 +109,7 @@ class Settings:
     form: str = _judging(
         one_of(*FORMS, AUTO),
         SiftSettings.form,
-        "How the model predicts: linear, bilinear, reprojected, hidden, or auto, which tries them.",
+        f"How the model predicts: {', '.join(FORMS)}, or auto, which tries them.",
     )
     horizons: tuple[int, ...] = _judging(wholes, SiftSettings.horizons, "Steps ahead that matter.", split=True)
     sieve: str = _judging(

@@ -149,6 +149,6 @@ def _doubts(result: SieveResult) -> Iterator[str]:
     if 0 < learned < max(MIN_SAMPLES_PER_STEP * result.horizons[-1], MIN_SAMPLES):
         instead = ", or ask for shorter horizons" if learned >= MIN_SAMPLES else ""
         yield (
-            f"{learned} samples are few for predictions {steps(result.horizons[-1])} ahead: what is said here of "
-            f"accuracy is uncertain. Give more data{instead}."
+            f"{learned} samples are few for predictions {steps(result.horizons[-1])} ahead: the errors "
+            f"given here are uncertain. Give more data{instead}."
         )
