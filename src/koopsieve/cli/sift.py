@@ -195,4 +195,4 @@ def show_result(result: SieveResult, title: str) -> None:
 
 def _row(one: Contender, lifted: bool) -> list[str]:
     errors = [number(error) for error in one.errors.mean.tolist()]
-    return [str(one.terms), *errors, *([number(one.condition_number)] if lifted else [])]
+    return [str(one.terms), *errors, *([number(one.model.condition_number)] if lifted else [])]

@@ -123,9 +123,9 @@ class Candidates(ABC):
     points: tuple[PathPoint, ...]
 
     @property
-    @abstractmethod
     def total(self) -> int:
-        """How many terms there were to choose from."""
+        """How many terms there were to choose from: the observables, unless a form has others."""
+        return self.dictionary.size
 
     @abstractmethod
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[Model, ...]:

@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, is_several, real_number, require_kind, sorted_horizons, whole_number
+from koopsieve._types import (
+    SHARE,
+    KoopsieveError,
+    Range,
+    is_several,
+    real_number,
+    require_kind,
+    sorted_horizons,
+    whole_number,
+)
 from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.execution import Executor, Progress, silent
@@ -119,13 +128,11 @@ def _check_numbers(asked: SiftSettings) -> None:
         raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
     checked_level(asked.level)
     whole_number("seed", asked.seed)
-    if whole_number("path_length, the number of sets on a path,", asked.path_length, 1) < 2:
-        raise KoopsieveError(f"path_length must be at least 2. Got {asked.path_length}.")
-    if asked.max_terms is not None and whole_number("max_terms", asked.max_terms) < 1:
-        raise KoopsieveError(f"max_terms must be at least 1. Got {asked.max_terms}.")
-    check_share("threshold", asked.threshold)
-    if not real_number("budget, a number of seconds,", asked.budget) > 0:
-        raise KoopsieveError(f"budget must be a positive number of seconds. Got {asked.budget!r}.")
+    whole_number("path_length, the number of sets on a path,", asked.path_length, 2)
+    if asked.max_terms is not None:
+        whole_number("max_terms", asked.max_terms, 1)
+    real_number("threshold", asked.threshold, SHARE)
+    real_number("budget, a number of seconds,", asked.budget, Range(0, open_low=True))
 
 
 def _check_values(asked: SiftSettings) -> None:
@@ -157,14 +164,6 @@ def _check_values(asked: SiftSettings) -> None:
         _check_methods(name, getattr(asked, name))
 
 
-def check_share(what: str, value: Any, *, zero: bool = False) -> float:
-    """Return a number between 0 and 1, both excluded, or 0 too where that has a meaning."""
-    number = real_number(what, value)
-    if not (0 < number < 1 or (zero and number == 0)):
-        raise KoopsieveError(f"{what} must be a number between 0 and 1, both excluded. Got {value!r}.")
-    return number
-
-
 def _shows_progress(given: Any) -> bool:
     """Tell whether something can be called as a `Progress` is."""
     try:
@@ -194,9 +193,9 @@ def _check_methods(name: str, methods: Any) -> None:
 def _check_parts(validation: object, test: object, truth: object) -> None:
     """Refuse parts of the data that are neither data nor a share of them."""
     if not isinstance(validation, Trajectories | Stream):
-        check_share("validation, the share of the data held out to choose on,", validation, zero=True)
+        real_number("validation, the share of the data held out to choose on,", validation, Range(0, 1, open_high=True))
     if test is not None and not isinstance(test, Trajectories | Stream):
-        check_share("test, the share of the data held out to judge on,", test)
+        real_number("test, the share of the data held out to judge on,", test, SHARE)
     if truth is None:
         return
     require_kind("truth as Trajectories", truth, Trajectories, "Build them with Trajectories.from_arrays.")

@@ -42,16 +42,6 @@ class Contender:
     terms: int
     of_kept: bool
 
-    @property
-    def condition_number(self) -> float:
-        """κ(Aᵀ); nan for a form without a matrix A."""
-        return self.model.condition_number
-
-    @property
-    def spectral_radius(self) -> float:
-        """Largest absolute eigenvalue of A; nan for a form without it."""
-        return self.model.spectral_radius
-
 
 def contenders(result: SieveResult) -> tuple[Contender, ...]:
     """Return the sifted model, the baselines, then each further method on all candidates and on those kept."""

@@ -122,7 +122,7 @@ def test_a_stream_gives_the_same_model():
         ({"delays": "many"}, 'delays may be "auto"'),
         ({"dictionary": "kernels"}, 'dictionary may be "auto"'),
         ({"form": "cubic"}, "form must be one of linear, bilinear, reprojected, hidden or auto"),
-        ({"max_terms": 0}, "max_terms must be at least 1"),
+        ({"max_terms": 0}, "max_terms must be a whole number, 1 or more. Got 0"),
         ({"dictionary": (States() + Constant()).fit(oscillator()), "delays": "auto"}, "whose delays are decided"),
     ],
 )

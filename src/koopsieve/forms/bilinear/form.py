@@ -105,11 +105,6 @@ class BilinearCandidates(Candidates):
     union: IndexArray
     learned: RegressionStatistics
 
-    @property
-    def total(self) -> int:
-        """Number of observables."""
-        return self.dictionary.size
-
     def fitted(self, candidate: TermSet) -> PathPoint:
         """Fit a set one step ahead, and judge it."""
         kept, task = np.asarray(candidate.retained), self.task

@@ -90,11 +90,6 @@ class LinearCandidates(Candidates):
     learned: RegressionStatistics
     refitter: Refitter
 
-    @property
-    def total(self) -> int:
-        """Number of observables."""
-        return self.dictionary.size
-
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[LinearModel, ...]:
         """Refit some sets in the same way to other data."""
         found = compress(data, self.dictionary, horizons=filled(self.task.horizons), executor=self.task.executor)

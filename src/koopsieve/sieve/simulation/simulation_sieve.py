@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError, check_fields
+from koopsieve._types import POSITIVE, FloatArray, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.path_search import (
@@ -61,13 +61,7 @@ class SimulationSieve:
     search: SimulationSearch = field(default_factory=SimulationSearch)
 
     def __post_init__(self) -> None:
-        check_fields(self, numbers=("repeats",), wholes=("length", "rows", "columns", "largest"))
-        if min(self.length, self.rows, self.columns, self.largest) < 1 or not self.repeats > 0:
-            raise KoopsieveError(
-                "length, rows, columns and largest must be at least 1, repeats above 0. Got "
-                f"length={self.length}, rows={self.rows}, repeats={self.repeats}, columns={self.columns}, "
-                f"largest={self.largest}."
-            )
+        check_fields(self, counts=("length", "rows", "columns", "largest"), ranges={"repeats": POSITIVE})
 
     def problem(
         self,
