@@ -56,8 +56,8 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     result_ : SieveResult
-        Everything that `koopsieve.sift` returns: path, baselines, explanation, errors; `result_.describe()` says it in
-        words.
+        Everything that `koopsieve.sift` returns: path, baselines, explanation, errors; `result_.describe()` sums them
+        up.
     model_ : Model
         On the retained observables, learned from all the data.
     retained_names_ : tuple of str

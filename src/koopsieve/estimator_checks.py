@@ -103,7 +103,7 @@ def belongs_to_rows(X: Any, y: Any) -> bool:
 
 
 def refuse_inputs_as_target(X: Any, y: Any) -> None:
-    """Refuse what looks like inputs in the place of the target, which there is none of.
+    """Refuse what looks like inputs in the place of the target; there is no target.
 
     Whole numbers, one per sample, are what scikit-learn hands to every estimator as class labels; they are ignored with
     a warning.

@@ -119,7 +119,7 @@ def _check_dt(settings: Settings, data: Trajectories | Stream) -> None:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How to read the measurements, as far as the command line says it; the model remembers the rest."""
+    """How to read the measurements, as far as the command line gives it; the rest is in the model file."""
 
     states: tuple[str, ...] = option(
         texts, (), "Names of the outputs in the file, if they differ.", "--states", "-y", split=True

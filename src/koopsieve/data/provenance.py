@@ -99,7 +99,7 @@ class Source:
     name : number or text, optional
         What the source itself calls the episode: the value in its column of episodes, or the file.
     rows : SourceRows
-        The rows of a table that the samples are; empty where they are none.
+        The rows of a table that the samples come from; empty where there is no table.
     """
 
     label: str

@@ -75,7 +75,7 @@ def sift(
         The candidates. A recipe is fitted to the learning part. "auto" tries polynomials, kernels and kinks, of the
         state and of the inputs too, and takes what predicts best on the validation windows.
     form : {"auto", "linear", "bilinear", "reprojected", "hidden"}
-        How the model predicts. "auto" tries them, the last one only on long records where it may pay, and takes the
+        How the model predicts. "auto" tries them, the last one only on long records or with its sieve, and takes the
         simplest that is as good as the best on the validation windows. "hidden" has terms of its own, and takes no
         dictionary.
     delays : Embedding, sequence of Embedding, or "auto", optional
@@ -111,7 +111,7 @@ def sift(
     threshold : float
         Inclusion from which one observable counts as driving another in the graph that explains the result.
     level : float
-        The share of measurements that bands should hold where they are judged and shown. The model gives bands at any.
+        Coverage of the bands where they are judged and shown. The model gives bands at any level.
     compare : mapping from name to Identifier, optional
         Further methods to fit to all observables and to those kept, and to judge beside the model.
     seed : int
