@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from koopsieve._types import warn_user
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.evaluate import diagnose
@@ -101,7 +102,7 @@ def sift(
         Number of sets on the path, about; `GraphSieve` gives one.
     max_terms : int, optional
         Observables to keep at most, in the reprojected form input terms included, in the hidden form coefficients; left
-        out, the validation data decide.
+        out, the validation data decide. Where no set is so small, the smallest is taken, with a warning.
     refits : mapping from name to Identifier, optional
         In the linear form each set gets the one that predicts best on the validation windows; by default least squares
         one step ahead and over the horizons.
@@ -176,6 +177,7 @@ def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
     with clock.stage("search"):
         searches = search_all(plan, divided, settings, deadline)
         chosen = searches.best
+        _warn_of_too_many(chosen, settings.max_terms)
     with clock.stage("learn again"):
         learned = learned_again(chosen)
     with clock.stage("bands"):
@@ -213,6 +215,13 @@ def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
         coverage=held,
         provenance=parts.provenance,
     )
+
+
+def _warn_of_too_many(chosen: SearchResult, most: int | None) -> None:
+    """Warn where no set is as small as asked for, so that the smallest was taken."""
+    size = chosen.path.choice.size
+    if most is not None and size > most:
+        warn_user(f"No set has at most {most} terms (max_terms={most}), so the smallest was taken, which has {size}.")
 
 
 def _best_linear(linear: SearchResult | None, mine: JudgedModel, chosen: SearchResult) -> JudgedModel | None:
