@@ -170,9 +170,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rows, u = self._rows(real_array("X", X)[None] if one else X), self._inputs(u)
         histories, inputs = self._histories(rows, u, steps)
         predicted = self.model_.predict(histories, inputs, steps)
-        if horizon is None:
-            return predicted[:, 0]
-        return predicted[0] if one else predicted
+        return predicted[:, 0] if horizon is None else predicted[0] if one else predicted
 
     def fit_transform(self, X: Any, y: Any = None, *, u: Any = None) -> FloatArray:
         """Fit, then return the retained observables; `y` is what later steps of a pipeline are to learn."""
@@ -231,8 +229,8 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             states, inputs = getattr(self, "feature_names_in_", None), column_names(u)
             self._columns = None, inputs
             return Trajectories.from_arrays(arrays, u, dt=self.dt, state_names=states, input_names=inputs)
-        given, signals = None if u is None else [self._inputs(one) for one in u], self.model_.signals
-        names = signals.inputs if len(signals.inputs) and u is not None else None
+        signals = self.model_.signals
+        given, names = (None, None) if u is None else ([self._inputs(one) for one in u], signals.inputs or None)
         return Trajectories.from_arrays(arrays, given, dt=signals.dt, state_names=signals.outputs, input_names=names)
 
     def _rows(self, X: Any, *, reset: bool = False, least: int = 1, where: str = "X") -> FloatArray:
