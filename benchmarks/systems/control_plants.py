@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from koopsieve.systems import ControlTask
-from koopsieve.systems.control_tasks import INFINITE, after_a_third, smooth_steps
+from koopsieve.systems.plants import INFINITE, after_a_third, smooth_steps
 
 GRAVITY = 9.81
 

@@ -169,7 +169,7 @@ def check_fields(
 
 
 def sorted_horizons(horizons: Any) -> tuple[int, ...]:
-    """Return numbers of steps ahead in order and each once, or say which of them is none."""
+    """Return numbers of steps ahead in order and each once; the message names one that is not a whole number."""
     if not is_several(horizons):
         raise KoopsieveError(f"horizons must be several numbers of steps, such as [1, 10, 50]. Got {horizons!r}.")
     return tuple(sorted({whole_number("Each of horizons", h, 1) for h in horizons}))

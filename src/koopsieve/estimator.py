@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import fields
 from inspect import Parameter, Signature
 from typing import Any, ClassVar, Self
@@ -23,6 +24,7 @@ from koopsieve.estimator_checks import (
     dimensions,
     refuse_inputs_as_target,
     require_fitted,
+    unnamed,
 )
 from koopsieve.evaluate import horizon_nmse
 from koopsieve.evaluate.rollout import embedded_for
@@ -54,8 +56,8 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     result_ : SieveResult
-        Everything that `koopsieve.sift` returns: path, baselines, explanation, errors; `result_.describe()` says it in
-        words.
+        Everything that `koopsieve.sift` returns: path, baselines, explanation, errors; `result_.describe()` sums them
+        up.
     model_ : Model
         On the retained observables, learned from all the data.
     retained_names_ : tuple of str
@@ -74,6 +76,7 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     dictionary: Any
     dt: float
+    _columns: tuple[Sequence[str] | None, Sequence[str] | None]  # names of states and inputs where `fit` was given them
 
     __metadata_request__fit: ClassVar = {"u": True}
     __metadata_request__predict: ClassVar = {"u": True}
@@ -164,12 +167,10 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             every = np.concatenate(self.model_.rollout(self._in_memory(X, u, "predict"), steps))
             return every[:, 0] if horizon is None else every
         one = horizon is not None and dimensions(X) == 1
-        rows = checked_rows(self, real_array("X", X)[None] if one else X, reset=False)
+        rows, u = self._rows(real_array("X", X)[None] if one else X), self._inputs(u)
         histories, inputs = self._histories(rows, u, steps)
         predicted = self.model_.predict(histories, inputs, steps)
-        if horizon is None:
-            return predicted[:, 0]
-        return predicted[0] if one else predicted
+        return predicted[:, 0] if horizon is None else predicted[0] if one else predicted
 
     def fit_transform(self, X: Any, y: Any = None, *, u: Any = None) -> FloatArray:
         """Fit, then return the retained observables; `y` is what later steps of a pipeline are to learn."""
@@ -188,8 +189,8 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if _is_trajectories(X):
             data = embedded_for(self.model_, self._in_memory(X, u, "transform"))
             return np.concatenate([phi(x) for x in data.states])
-        rows = checked_rows(self, X, reset=False)
-        histories, inputs = self._histories(rows, self._past_inputs(rows, u), 1)
+        rows = self._rows(X)
+        histories, inputs = self._histories(rows, self._past_inputs(rows, self._inputs(u)), 1)
         return np.ascontiguousarray(phi(starts(self.model_.signals, histories, inputs, 1).states))
 
     def score(self, X: Any, y: Any = None, *, u: Any = None) -> float:
@@ -213,16 +214,33 @@ class KoopmanSieve(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if u is not None:
                 raise KoopsieveError("u must be left out when X is made of Trajectories, which hold their own inputs.")
             data: Trajectories | Stream = X if isinstance(X, Trajectories | Stream) else Trajectories.join(X)
-            first = next(data.state_blocks())
-            validate_data(self, first, reset=reset, ensure_min_samples=0)
+            if self.dt not in (1.0, data.dt):
+                raise KoopsieveError(f"dt={self.dt} has no effect: X has the sample time {data.dt:g}. Leave it out.")
+            if reset:
+                validate_data(self, next(data.state_blocks()), reset=True, ensure_min_samples=0)
+                self._columns = data.state_names, data.signals.inputs
             return data
         if isinstance(X, (list, tuple)) and len(X) and dimensions(X[0]) == 2:
-            arrays = [checked_rows(self, x, reset=reset, least=2, where=f"episode {i}") for i, x in enumerate(X)]
+            arrays = [self._rows(x, reset=reset, least=2, where=f"episode {i}") for i, x in enumerate(X)]
         else:
-            arrays = [checked_rows(self, X, reset=reset, least=2)]
+            arrays = [self._rows(X, reset=reset, least=2)]
             u = None if u is None else [u]
-        states, inputs = getattr(self, "feature_names_in_", None), column_names(u)
-        return Trajectories.from_arrays(arrays, u, dt=self.dt, state_names=states, input_names=inputs)
+        if reset:
+            states, inputs = getattr(self, "feature_names_in_", None), column_names(u)
+            self._columns = None, inputs
+            return Trajectories.from_arrays(arrays, u, dt=self.dt, state_names=states, input_names=inputs)
+        signals = self.model_.signals
+        given, names = (None, None) if u is None else ([self._inputs(one) for one in u], signals.inputs or None)
+        return Trajectories.from_arrays(arrays, given, dt=signals.dt, state_names=signals.outputs, input_names=names)
+
+    def _rows(self, X: Any, *, reset: bool = False, least: int = 1, where: str = "X") -> FloatArray:
+        """Return states as an array; later ones may name their columns as Trajectories did that the model is of."""
+        given = X if reset else unnamed(where, X, self._columns[0])
+        return checked_rows(self, given, reset=reset, least=least, where=where)
+
+    def _inputs(self, u: Any) -> Any:
+        """Return inputs without the names of their columns, which must be those of the inputs that were learned."""
+        return unnamed("u", u, self._columns[1])
 
     def _in_memory(self, X: Any, u: Any, task: str) -> Trajectories:
         data = self._data(X, u, reset=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,16 @@ def column_names(inputs: Any) -> list[str] | None:
     return found[0]
 
 
+def unnamed(what: str, values: Any, expected: Sequence[str] | None) -> Any:
+    """Return a frame as an array, if its columns are the expected ones; as it is where either has no names."""
+    names = _names_of(values)
+    if names is None or expected is None:
+        return values
+    if names != list(expected):
+        raise KoopsieveError(f"{what} must have the columns {list(expected)}, as in fit. Got {names}.")
+    return np.asarray(values)
+
+
 def _names_of(values: Any) -> list[str] | None:
     if hasattr(values, "columns"):
         names = list(values.columns)
@@ -92,7 +103,7 @@ def belongs_to_rows(X: Any, y: Any) -> bool:
 
 
 def refuse_inputs_as_target(X: Any, y: Any) -> None:
-    """Refuse what looks like inputs in the place of the target, which there is none of.
+    """Refuse what looks like inputs in the place of the target; there is no target.
 
     Whole numbers, one per sample, are what scikit-learn hands to every estimator as class labels; they are ignored with
     a warning.

@@ -16,7 +16,7 @@ from koopsieve.dictionary import Constant, SquaredExponential, States
 from koopsieve.evaluate import add_noise, free_run, horizon_nmse
 from koopsieve.reproduction.study_settings import FILE
 from koopsieve.systems import lorenz
-from koopsieve.systems.control_tasks import reactor_task, vehicle_task
+from koopsieve.systems.plants import reactor_task, vehicle_task
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]

@@ -106,6 +106,30 @@ def test_names_follow_the_frame_and_set_output(episodes):
     np.testing.assert_allclose(lifted["angle"], frame["angle"])
 
 
+@pytest.mark.filterwarnings("error")
+def test_frames_arrays_and_trajectories_go_together_whatever_was_fitted():
+    rng = np.random.default_rng(1)
+    u, x = pd.DataFrame(rng.normal(size=(119, 2)), columns=["volt", "load"]), np.zeros((120, 1))
+    for k in range(119):
+        x[k + 1] = 0.8 * x[k] + u.volt[k] - 0.5 * u.load[k] + 0.01 * rng.normal()
+    frame, names = pd.DataFrame(x, columns=["speed"]), {"state_names": ["speed"], "input_names": ["volt", "load"]}
+    data = Trajectories.from_arrays(x, u.to_numpy(), **names)
+    asked = {"horizons": [1, 5], "form": "linear"}
+    for sieve in (KoopmanSieve(States(), **asked).fit(data), KoopmanSieve(States(), **asked).fit(frame, u=u)):
+        assert sieve.model_.signals.inputs == ("volt", "load")
+        expected = sieve.predict(data)
+        np.testing.assert_array_equal(sieve.predict(frame[:-1], u=u), expected)
+        np.testing.assert_array_equal(sieve.transform(frame), sieve.transform(data))
+        assert sieve.score(frame, u=u) == sieve.score(frame, u=u.to_numpy()) == sieve.score(data)
+        for ask, rows in ((sieve.predict, frame[:-1]), (sieve.score, frame)):
+            with pytest.raises(KoopsieveError, match=r"u must have the columns \['volt', 'load'\], as in fit"):
+                ask(rows, u=u[["load", "volt"]])
+        with pytest.raises(KoopsieveError, match=r"must have the same sample time. Expected 1, got 0.5"):
+            sieve.predict(Trajectories.from_arrays(x, u.to_numpy(), dt=0.5, **names))
+    with pytest.raises(KoopsieveError, match=r"X must have the columns \['speed'\], as in fit. Got \['angle'\]"):
+        KoopmanSieve(States(), **asked).fit(data).predict(frame.rename(columns={"speed": "angle"})[:-1], u=u)
+
+
 def test_settings_of_the_blocks_have_names():
     sieve = KoopmanSieve(States() + Monomials(degree=2), form="linear")
     assert sieve.get_params()["dictionary__monomials__degree"] == 2

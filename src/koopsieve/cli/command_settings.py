@@ -44,7 +44,7 @@ METHODS: dict[str, Identifier] = {
 }
 HOLDOUT = 0.3
 GAPS = one_of("refuse", "split", "interpolate", "raise")
-_READING = ("episode", "time", "dt", "gaps", "max_gap", "resample", "missing", "date_format")
+_READING = ("episode", "time", "dt", "gaps", "max_gap", "resample", "missing", "date_format", "outliers")
 _PLAIN = ("form", "horizons", "path_length", "max_terms", "budget", "validation", "threshold", "level", "seed")
 _BLOCKS = ("States", "Constant", "Inputs", "Monomials", "SquaredExponential")
 _SIEVES = {"graph": "GraphSieve", "horizon": "HorizonSieve", "simulation": "SimulationSieve"}
@@ -109,7 +109,7 @@ class Settings:
     form: str = _judging(
         one_of(*FORMS, AUTO),
         SiftSettings.form,
-        "How the model predicts: linear, bilinear, reprojected, hidden, or auto, which tries them.",
+        f"How the model predicts: {', '.join(FORMS)}, or auto, which tries them.",
     )
     horizons: tuple[int, ...] = _judging(wholes, SiftSettings.horizons, "Steps ahead that matter.", split=True)
     sieve: str = _judging(
@@ -225,7 +225,7 @@ def to_python(settings: Settings) -> str:
         "inputs": columns_by_name(settings.inputs),
         **{name: getattr(settings, name) for name in _READING},
     }
-    reading = {name: value for name, value in reading.items() if value not in (None, (), {}, "raise", "refuse")}
+    reading = {name: value for name, value in reading.items() if value not in (None, (), {}, "raise", "refuse", KEEP)}
     names, width = ["Trajectories", "sift"], len(settings.inputs)
     options = []
     if settings.polynomials is not None or settings.kernels is not None:
@@ -235,9 +235,16 @@ def to_python(settings: Settings) -> str:
     if not isinstance(settings.delays, str):
         options.append(f"delays={delays(settings, width)!r}")
         names.append("Embedding")
+    elif options:  # beside a dictionary they would be those of the data
+        options.append(f"delays={settings.delays!r}")
     if settings.sieve in _SIEVES:
-        options.append(f"sieve={_SIEVES[settings.sieve]}()")
+        own = f"threshold={settings.threshold}" if settings.sieve == "graph" else ""
+        options.append(f"sieve={_SIEVES[settings.sieve]}({own})")
         names.append(_SIEVES[settings.sieve])
+    if settings.compare:
+        methods = {name.replace("-", " "): type(METHODS[name]).__name__ for name in settings.compare}
+        options.append(f"compare={{{', '.join(f'{name!r}: {method}()' for name, method in methods.items())}}}")
+        names += methods.values()
     plain = {one.name: one.default for one in fields(settings)}
     options += [f"{name}={getattr(settings, name)!r}" for name in _PLAIN if getattr(settings, name) != plain[name]]
     test = f"Trajectories.from_file({list(settings.test)!r}, **reading)" if settings.test else repr(settings.holdout)

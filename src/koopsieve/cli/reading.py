@@ -56,6 +56,8 @@ def _stream(settings: Settings, files: Sequence[str]) -> Stream:
             "What is streamed cannot be cut at gaps, interpolated or resampled. Repair the files first, or read them "
             "whole with --stream no."
         )
+    if settings.max_gap is not None:
+        raise KoopsieveError("--max-gap has no effect on what is streamed. Leave it out, or use --stream no.")
     if settings.missing or settings.date_format is not None:
         raise KoopsieveError("--missing and --date-format are about text. Parquet files hold numbers and dates.")
     states, inputs = columns_by_name(settings.states), columns_by_name(settings.inputs)
@@ -117,7 +119,7 @@ def _check_dt(settings: Settings, data: Trajectories | Stream) -> None:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How to read the measurements, as far as the command line says it; the model remembers the rest."""
+    """How to read the measurements, as far as the command line gives it; the rest is in the model file."""
 
     states: tuple[str, ...] = option(
         texts, (), "Names of the outputs in the file, if they differ.", "--states", "-y", split=True

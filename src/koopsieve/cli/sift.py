@@ -126,6 +126,8 @@ def delays(settings: Settings, n_inputs: int) -> list[Embedding] | str:
     past = settings.delays if settings.input_delays is None else settings.input_delays
     timings = ("k", "k+1") if settings.inputs_at == "auto" and n_inputs else (settings.inputs_at,)
     if not n_inputs:
+        if settings.input_delays or settings.inputs_at != "auto":
+            raise KoopsieveError("--input-delays and --inputs-at have no effect without --inputs. Leave them out.")
         past, timings = 0, ("k",)
     return [Embedding(settings.delays, past, timing) for timing in timings]
 
@@ -193,4 +195,4 @@ def show_result(result: SieveResult, title: str) -> None:
 
 def _row(one: Contender, lifted: bool) -> list[str]:
     errors = [number(error) for error in one.errors.mean.tolist()]
-    return [str(one.terms), *errors, *([number(one.condition_number)] if lifted else [])]
+    return [str(one.terms), *errors, *([number(one.model.condition_number)] if lifted else [])]

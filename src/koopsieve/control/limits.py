@@ -77,7 +77,7 @@ class Limits:
         given = getattr(self, what)
         if not isinstance(given, tuple | list | np.ndarray) or len(given) != 2:
             raise KoopsieveError(f"The limits of {what} must be a pair, least and largest. Got {given!r}.")
-        low, high = (_along(f"The limits of {what}", one, horizon, count) for one in given)
+        low, high = (_at_each_step(f"The limits of {what}", one, horizon, count) for one in given)
         if not (low < high).all():
             raise KoopsieveError(
                 f"The least of {what} must be below the largest. Got {low.tolist()} and {high.tolist()}."
@@ -99,7 +99,7 @@ class Limits:
         return prices
 
 
-def _along(what: str, given: ArrayLike, horizon: int, count: int) -> FloatArray:
+def _at_each_step(what: str, given: ArrayLike, horizon: int, count: int) -> FloatArray:
     """Return one value per step and signal."""
     values = real_array(what, given)
     if values.ndim != 2:

@@ -102,6 +102,8 @@ def _check_embeddable(data: Trajectories | Stream, embedding: Embedding) -> None
             f"inputs={embedding.input_delays} delays were asked for, but these trajectories have no inputs. "
             "Leave it at 0."
         )
+    if embedding.input_lead and not data.n_inputs:
+        raise KoopsieveError('inputs_at="k+1" has no effect: these trajectories have no inputs. Leave it out.')
 
 
 def long_enough(data: Trajectories, embedding: Embedding) -> Trajectories:

@@ -99,7 +99,7 @@ class Source:
     name : number or text, optional
         What the source itself calls the episode: the value in its column of episodes, or the file.
     rows : SourceRows
-        The rows of a table that the samples are; empty where they are none.
+        The rows of a table that the samples come from; empty where there is no table.
     """
 
     label: str
@@ -240,12 +240,15 @@ class Provenance:
         parts = [f"{total.rows_read} rows{episodes} were read"]
         if total.samples_resampled:
             parts.append(f"resampled to {total.samples_resampled} samples on an even time grid")
-        if total.rows_inserted:
-            parts.append(f"{total.rows_inserted} missing rows were put in")
-        if total.values_filled:
-            parts.append(f"{total.values_filled} missing values were filled in")
-        if total.rows_dropped:
-            parts.append(f"{total.rows_dropped} samples were left out")
-        if self.sources and len(self.sources) != total.episodes_read:
-            parts.append(f"{len(self.sources)} episodes are left")
+        for count, one, several in (
+            (total.rows_inserted, "missing row was put in", "missing rows were put in"),
+            (total.values_filled, "missing value was filled in", "missing values were filled in"),
+            (total.rows_dropped, "sample was left out", "samples were left out"),
+            (
+                len(self.sources) if len(self.sources) != total.episodes_read else 0,
+                "episode is left",
+                "episodes are left",
+            ),
+        ):
+            parts += [f"{count} {one if count == 1 else several}"] if count else []
         return " ".join([f"{', '.join(parts)}.", *total.notes])

@@ -197,5 +197,5 @@ def _report_losses(episodes: Sequence[Episode], pieces: Sequence[Episode], gaps:
     if kept < known:
         warn_user(
             f"gaps={gaps!r} lost {known - kept} complete samples of {total}, because they stood alone between missing "
-            f"ones; {kept} samples in {len(pieces)} episodes are left."
+            f"ones; {kept} samples are left, in {len(pieces)} episode{'s'[: len(pieces) != 1]}."
         )

@@ -119,8 +119,9 @@ class Signals:
             ("delays", self.embedding.to_dict(), other.embedding.to_dict()),
         ):
             if mine != theirs:
+                order = "" if name == "delays" else " Give them the same names, columns in the same order."
                 raise KoopsieveError(
-                    f"{what} must have the same {name}. Expected {_listed(mine)}, got {_listed(theirs)}."
+                    f"{what} must have the same {name}. Expected {_listed(mine)}, got {_listed(theirs)}.{order}"
                 )
         if not np.isclose(self.dt, other.dt, rtol=1e-3, atol=0.0):
             raise KoopsieveError(

@@ -18,7 +18,6 @@ from koopsieve.data.signals import Dataset, Signals, complete_names
 from koopsieve.data.streaming.blocks import ChangedOrigin, Check, Embed, Origin, Piece
 from koopsieve.data.streaming.origins import ArraySegment, ChunkSegment, SegmentOrigin, as_chunk, sliceable
 from koopsieve.data.streaming.stream_outliers import handle_stream_outliers
-from koopsieve.data.streaming.table_segments import dask_tables, parquet_tables
 from koopsieve.data.trajectories import Trajectories
 from koopsieve.io.reading.columns import KEEP, Columns, Reading, check_dt
 
@@ -128,6 +127,8 @@ class Stream(Dataset):
             If a file lacks a column or differs from the first, or an episode's rows are not in order. To know that,
             the `episode` and `time` columns are read once, here; samples are checked while they are read.
         """
+        from koopsieve.data.streaming.table_segments import parquet_tables
+
         columns = Columns.named(states, inputs, Reading(episode, time, outliers=outliers))
         check_dt(1.0 if dt is None else dt)
         origin = parquet_tables(files, columns, dt)
@@ -150,6 +151,8 @@ class Stream(Dataset):
 
         Order is checked while the frame is read, in every part of it that one worker reads.
         """
+        from koopsieve.data.streaming.table_segments import dask_tables
+
         columns = Columns.named(states, inputs, Reading(episode, time))
         signals = Signals(columns.states, columns.inputs, dt)
         return cls._checked(dask_tables(frame, columns, dt), signals, outliers)

@@ -29,7 +29,6 @@ from koopsieve.data.provenance import Provenance
 from koopsieve.data.repair import repaired
 from koopsieve.data.signals import Dataset, Signals, complete_names
 from koopsieve.io.reading.columns import Columns, Names, Reading, check_dt
-from koopsieve.io.reading.files import tables_from_files, tables_from_frames
 from koopsieve.io.reading.table import AnyPath, Table
 
 
@@ -154,6 +153,8 @@ class Trajectories(Dataset):
             signal from its median: keep them with a warning that names their rows, treat them as missing (an episode
             is cut there, or the gap filled in), or refuse them.
         """
+        from koopsieve.io.reading.files import tables_from_frames
+
         reading = Reading(episode, time, gaps, max_gap, resample, outliers=outliers)
         found = cls._from_tables(tables_from_frames(frame, Columns.named(states, inputs, reading)), dt)
         return found.renamed(states, inputs)
@@ -194,6 +195,8 @@ class Trajectories(Dataset):
             How dates in the column of times are written, as for `datetime.strptime`: "%d/%m/%Y %H:%M:%S". Not needed
             for numbers, ISO 8601, 31.12.2024 10:00:00 and 2024/12/31 10:00:00.
         """
+        from koopsieve.io.reading.files import tables_from_files  # not needed for arrays
+
         reading = Reading(episode, time, gaps, max_gap, resample, missing, date_format, outliers=outliers)  # type: ignore[arg-type]
         found = cls._from_tables(tables_from_files(path, Columns.named(states, inputs, reading)), dt)
         return found.renamed(states, inputs)

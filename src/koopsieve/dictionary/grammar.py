@@ -29,7 +29,7 @@ from koopsieve.dictionary.expressions import Absolute, Maximum, Minimum, Sign
 
 MAX_LENGTH, MAX_DEPTH, MAX_EXPONENT = 300, 30, 50
 _TOKEN = re.compile(
-    r"(?P<number>(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*(\s*\[\s*k\s*([+-]\s*\d+)?\s*\])?)"
+    r"(?P<number>([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)|(?P<name>[^\W\d]\w*(\s*\[\s*k\s*([+-]\s*[0-9]+)?\s*\])?)"
     r"|(?P<quoted>`(?:[^`]|``)*`)|(?P<sign>\*\*|[-+*/^(),])"
 )
 _ONE: dict[str, tuple[Callable[..., Any], Callable[..., float]]] = {  # in SymPy, and of a plain number
@@ -118,6 +118,12 @@ def _tokens(text: str) -> list[Token]:
     return found
 
 
+def _quoted(name: str) -> str:
+    """Return a name as a term must write it: between backquotes where it is more than one word."""
+    match = _TOKEN.fullmatch(name)
+    return name if match is not None and match.lastgroup == "name" else f"`{name.replace('`', '``')}`"
+
+
 def _wrong(text: str, position: int, reason: str) -> KoopsieveError:
     end = "" if reason.endswith("?") else "."
     return KoopsieveError(f'The term "{text}" cannot be read at position {position}: {reason}{end}')
@@ -150,8 +156,8 @@ class _TermText:
         if token.text in self.names:
             return self.names[token.text]
         near = get_close_matches(token.text, [*self.names], 1)
-        known = ", ".join([*self.names][:8]) + (", …" if len(self.names) > 8 else "")
-        advice = f"Did you mean {near[0]}?" if near else f"Known are {known}"
+        known = ", ".join(map(_quoted, [*self.names][:8])) + (", …" if len(self.names) > 8 else "")
+        advice = f"Did you mean {_quoted(near[0])}?" if near else f"Known are {known}"
         raise _wrong(self.text, token.position, f"{token.text!r} is no signal. {advice}")
 
 
@@ -209,8 +215,10 @@ def _primary(source: _TermText, at: int, depth: int) -> tuple[Part, int]:
 def _function(source: _TermText, at: int, depth: int) -> tuple[Part, int]:
     name = source.tokens[at].text
     if name not in FUNCTIONS:
-        near = get_close_matches(name, FUNCTIONS, 1) or [f"{name}*("]
-        raise source.error(at, f"{name!r} is no function. Did you mean {near[0]}?")
+        near = get_close_matches(name, FUNCTIONS, 1)
+        every = f"Functions are {', '.join(FUNCTIONS)}; for a product write {name}*("
+        advice = f"Did you mean {near[0]}?" if near else every
+        raise source.error(at, f"{name!r} is no function. {advice}")
     first, after = _sum(source, at + 2, depth + 1)
     arguments = [first]
     while source.sign(after) == ",":

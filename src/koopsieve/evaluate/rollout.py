@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -76,16 +76,9 @@ def checked_horizons(horizons: Sequence[int], trajectories: Trajectories) -> tup
 
 
 def embedded_for(model: Model, trajectories: Trajectories) -> Trajectories:
-    """Return the trajectories with the model's delays, after checking that they have its outputs and inputs."""
-    for what, expected, came in (
-        ("outputs", model.signals.outputs, trajectories.output_names),
-        ("inputs", model.signals.inputs, trajectories.input_names),
-    ):
-        if expected != came:
-            raise KoopsieveError(
-                f"The trajectories do not have the model's {what}. Expected {list(expected)}, got {list(came)}. "
-                "Give them the same names, columns in the same order."
-            )
+    """Return the trajectories with the model's delays, if they have its outputs, inputs and sample time."""
+    expected = replace(model.signals, embedding=trajectories.embedding)
+    expected.require_same(trajectories.signals, "The trajectories and the model's data")
     return embedded(trajectories, model.signals.embedding)
 
 

@@ -189,7 +189,7 @@ class Exportable:
         Raises
         ------
         KoopsieveError
-            If the dictionary holds a user's own code, the name is none of a function, or it cannot be written.
+            If the dictionary holds a user's own code, the name cannot be that of a function, or it cannot be written.
         """
         from koopsieve.export.toolboxes import to_m
 

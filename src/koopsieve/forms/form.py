@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
 from koopsieve._display import Facts, Shown
+from koopsieve._types import KoopsieveError
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.forms.model import Model
@@ -31,6 +32,11 @@ class Form(ABC):
     """How models of one kind predict and are searched for.
 
     Subclasses are frozen dataclasses.
+
+    Parameters
+    ----------
+    alone : bool
+        Whether no other form is searched; then terms that it does not use are refused.
     """
 
     model: ClassVar[type[Model]]
@@ -40,6 +46,8 @@ class Form(ABC):
     linear_in_delays: ClassVar[bool] = False  # whether the delays that suit a plain linear model suit it
     recipe: ClassVar[Block | None] = None  # its dictionary, where it takes no other
     rows_needed: ClassVar[float] = 0  # samples to learn from below which it is searched only when asked for
+
+    alone: bool = field(default=False, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -61,18 +69,32 @@ class Form(ABC):
 
     def takes(self, setting: str) -> bool:
         """Tell whether the form has a setting of this name."""
-        return setting in {field.name for field in fields(self)}
+        return setting in {one.name for one in fields(self)}
 
-    def takes_sieve(self, sieve: Sieve) -> bool:
+    def takes_sieve(self, sieve: Sieve | None) -> bool:
         """Tell whether a sieve sifts what the form has to sift."""
-        return self.takes("sieve") and sifted_by(sieve) is self.sifts
+        return sieve is not None and self.takes("sieve") and sifted_by(sieve) is self.sifts
+
+    def observables(self, dictionary: Dictionary) -> Dictionary:
+        """Return the observables with the inputs themselves as input terms; refuse others that no form would use."""
+        if self.alone and dictionary.input_families and not dictionary.linear_in_inputs:
+            others = [name for name in dictionary.input_term_names if name not in dictionary.signals.acting]
+            raise KoopsieveError(
+                f"The dictionary has terms with inputs ({', '.join(others[:5])}), which have no effect in the "
+                f'{self.name} form. Leave them out, or use form="auto".'
+            )
+        return dictionary.linear()
 
     def configured(
-        self, sieve: Sieve | None = None, refits: Mapping[str, Identifier] | None = None, stable: bool = True
+        self,
+        sieve: Sieve | None = None,
+        refits: Mapping[str, Identifier] | None = None,
+        stable: bool = True,
+        alone: bool = False,
     ) -> Self:
         """Return the form with those settings of `sift` that it takes."""
-        given: dict[str, Any] = {"refits": refits, "stable": stable}
-        given["sieve"] = sieve if sieve is not None and self.takes_sieve(sieve) else None
+        given: dict[str, Any] = {"refits": refits, "stable": stable, "alone": alone}
+        given["sieve"] = sieve if self.takes_sieve(sieve) else None
         taken = {name: value for name, value in given.items() if value is not None and self.takes(name)}
         return replace(self, **taken)
 
@@ -101,9 +123,9 @@ class Candidates(ABC):
     points: tuple[PathPoint, ...]
 
     @property
-    @abstractmethod
     def total(self) -> int:
-        """How many terms there were to choose from."""
+        """How many terms there were to choose from: the observables, unless a form has others."""
+        return self.dictionary.size
 
     @abstractmethod
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[Model, ...]:

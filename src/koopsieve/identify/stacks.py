@@ -98,7 +98,7 @@ def log_determinant(L: FloatArray) -> FloatArray:
 def clip_eigenvalues(A: FloatArray, radius: float, scale: FloatArray | None = None) -> FloatArray:
     """Return A with the eigenvalues outside a circle moved radially onto it, the eigenvectors kept.
 
-    Where the eigenvectors are too nearly dependent to be told apart the whole matrix is shrunk instead; where no
+    Where the eigenvectors are too nearly dependent to be separated the whole matrix is shrunk instead; where no
     eigenvalue lies outside, A itself is returned. With the `scale` (n,) of each coordinate units do not matter.
 
     Examples

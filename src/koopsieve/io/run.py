@@ -148,8 +148,8 @@ def _errors(result: SieveResult, found: Sequence[Contender]) -> dict[str, Any]:
         "models": {one.label: {"terms": one.terms, **_tested(one.errors, spread)} for one in found},
         "beats_linear": result.beats_linear,
         "gain_over_linear": result.gain_over_linear,
-        "condition_number": _by_size(found, lambda one: one.condition_number),
-        "spectral_radius": _by_size(found, lambda one: one.spectral_radius),
+        "condition_number": _by_size(found, lambda one: one.model.condition_number),
+        "spectral_radius": _by_size(found, lambda one: one.model.spectral_radius),
     }
 
 

@@ -142,9 +142,9 @@ class LinearComparison(Shown):
         low, high = self.interval
         if not np.isfinite(high):
             return f"The {self.on} data are too few to tell its errors from those of the best plain linear model."
-        told = "is less than" if self.better else "is larger than" if self.worse else "cannot be told from"
+        verdict = "is less than" if self.better else "is larger than" if self.worse else "cannot be distinguished from"
         return (
-            f"On {self.on} data its NMSE {told} that of the best plain linear model: {low:.2g} to {high:.2g} times, "
+            f"On {self.on} data its NMSE {verdict} that of the best plain linear model: {low:.2g} to {high:.2g} times, "
             "with 90 per cent confidence, all horizons together."
         )
 

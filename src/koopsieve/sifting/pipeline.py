@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from koopsieve._types import warn_user
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.evaluate import diagnose
@@ -75,7 +76,7 @@ def sift(
         The candidates. A recipe is fitted to the learning part. "auto" tries polynomials, kernels and kinks, of the
         state and of the inputs too, and takes what predicts best on the validation windows.
     form : {"auto", "linear", "bilinear", "reprojected", "hidden"}
-        How the model predicts. "auto" tries them, the last one only on long records where it may pay, and takes the
+        How the model predicts. "auto" tries them, the last one only on long records or with its sieve, and takes the
         simplest that is as good as the best on the validation windows. "hidden" has terms of its own, and takes no
         dictionary.
     delays : Embedding, sequence of Embedding, or "auto", optional
@@ -101,7 +102,7 @@ def sift(
         Number of sets on the path, about; `GraphSieve` gives one.
     max_terms : int, optional
         Observables to keep at most, in the reprojected form input terms included, in the hidden form coefficients; left
-        out, the validation data decide.
+        out, the validation data decide. Where no set is so small, the smallest is taken, with a warning.
     refits : mapping from name to Identifier, optional
         In the linear form each set gets the one that predicts best on the validation windows; by default least squares
         one step ahead and over the horizons.
@@ -111,7 +112,7 @@ def sift(
     threshold : float
         Inclusion from which one observable counts as driving another in the graph that explains the result.
     level : float
-        The share of measurements that bands should hold where they are judged and shown. The model gives bands at any.
+        Coverage of the bands where they are judged and shown. The model gives bands at any level.
     compare : mapping from name to Identifier, optional
         Further methods to fit to all observables and to those kept, and to judge beside the model.
     seed : int
@@ -176,6 +177,7 @@ def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
     with clock.stage("search"):
         searches = search_all(plan, divided, settings, deadline)
         chosen = searches.best
+        _warn_of_too_many(chosen, settings.max_terms)
     with clock.stage("learn again"):
         learned = learned_again(chosen)
     with clock.stage("bands"):
@@ -213,6 +215,13 @@ def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
         coverage=held,
         provenance=parts.provenance,
     )
+
+
+def _warn_of_too_many(chosen: SearchResult, most: int | None) -> None:
+    """Warn where no set is as small as asked for, so that the smallest was taken."""
+    size = chosen.path.choice.size
+    if most is not None and size > most:
+        warn_user(f"No set has at most {most} terms (max_terms={most}), so the smallest was taken, which has {size}.")
 
 
 def _best_linear(linear: SearchResult | None, mine: JudgedModel, chosen: SearchResult) -> JudgedModel | None:

@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, is_several, real_number, require_kind, sorted_horizons, whole_number
+from koopsieve._types import (
+    SHARE,
+    KoopsieveError,
+    Range,
+    is_several,
+    real_number,
+    require_kind,
+    sorted_horizons,
+    whole_number,
+)
 from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.execution import Executor, Progress, silent
@@ -62,14 +71,19 @@ class SiftSettings:
         _check_effects(self)
 
     def forms_for(self, inputs: bool, rows: float = np.inf) -> tuple[Form, ...]:
-        """Return the forms to search with their settings, the simplest first; some need inputs, some many rows."""
-        asked = [name for name, one in FORMS.items() if one.rows_needed <= rows] if self.form == AUTO else [self.form]
-        if self.form == AUTO and isinstance(self.sieve, GraphSieve):
-            asked = [next(name for name, one in FORMS.items() if one.takes_sieve(self.sieve))]
-        if self.form == AUTO and not isinstance(self.dictionary, str):
-            asked = [name for name in asked if FORMS[name].recipe is None]
-        every = (FORMS[name].configured(self.sieve, self.refits, self.stable) for name in asked)
-        return tuple(form for form in every if inputs or not form.needs_inputs or self.form != AUTO)
+        """Return the forms to search with their settings, the simplest first; some need inputs, some many rows.
+
+        Whoever gives a sieve asks for the forms that take it, however few the rows.
+        """
+        if self.form != AUTO:
+            return (FORMS[self.form].configured(self.sieve, self.refits, self.stable, alone=True),)
+        asked = [one for one in FORMS.values() if one.rows_needed <= rows or one.takes_sieve(self.sieve)]
+        if isinstance(self.sieve, GraphSieve):
+            asked = [next(one for one in asked if one.takes_sieve(self.sieve))]
+        if not isinstance(self.dictionary, str):
+            asked = [one for one in asked if one.recipe is None]
+        usable = [one for one in asked if inputs or not one.needs_inputs]
+        return tuple(one.configured(self.sieve, self.refits, self.stable, len(usable) == 1) for one in usable)
 
     @property
     def offers_plain_linear(self) -> bool:
@@ -99,7 +113,14 @@ class SiftSettings:
             return (self.delays,)
         if self.delays is None:
             return None if isinstance(self.dictionary, str) and data.embedding.trivial else (data.embedding,)
-        return None if isinstance(self.delays, str) else tuple(self.delays)
+        if not isinstance(self.delays, str):
+            return tuple(self.delays)
+        if not data.embedding.trivial:
+            raise KoopsieveError(
+                f'These data already hold delays ({data.embedding}), so delays="auto" has no effect. Give the data '
+                "as measured, or leave it out."
+            )
+        return None
 
 
 def _check_numbers(asked: SiftSettings) -> None:
@@ -107,13 +128,11 @@ def _check_numbers(asked: SiftSettings) -> None:
         raise KoopsieveError("horizons must be one or more numbers of steps, such as [1, 10, 50]. Got none.")
     checked_level(asked.level)
     whole_number("seed", asked.seed)
-    if whole_number("path_length, the number of sets on a path,", asked.path_length, 1) < 2:
-        raise KoopsieveError(f"path_length must be at least 2. Got {asked.path_length}.")
-    if asked.max_terms is not None and whole_number("max_terms", asked.max_terms) < 1:
-        raise KoopsieveError(f"max_terms must be at least 1. Got {asked.max_terms}.")
-    check_share("threshold", asked.threshold)
-    if not real_number("budget, a number of seconds,", asked.budget) > 0:
-        raise KoopsieveError(f"budget must be a positive number of seconds. Got {asked.budget!r}.")
+    whole_number("path_length, the number of sets on a path,", asked.path_length, 2)
+    if asked.max_terms is not None:
+        whole_number("max_terms", asked.max_terms, 1)
+    real_number("threshold", asked.threshold, SHARE)
+    real_number("budget, a number of seconds,", asked.budget, Range(0, open_low=True))
 
 
 def _check_values(asked: SiftSettings) -> None:
@@ -145,14 +164,6 @@ def _check_values(asked: SiftSettings) -> None:
         _check_methods(name, getattr(asked, name))
 
 
-def check_share(what: str, value: Any, *, zero: bool = False) -> float:
-    """Return a number between 0 and 1, both excluded, or 0 too where that has a meaning."""
-    number = real_number(what, value)
-    if not (0 < number < 1 or (zero and number == 0)):
-        raise KoopsieveError(f"{what} must be a number between 0 and 1, both excluded. Got {value!r}.")
-    return number
-
-
 def _shows_progress(given: Any) -> bool:
     """Tell whether something can be called as a `Progress` is."""
     try:
@@ -182,9 +193,9 @@ def _check_methods(name: str, methods: Any) -> None:
 def _check_parts(validation: object, test: object, truth: object) -> None:
     """Refuse parts of the data that are neither data nor a share of them."""
     if not isinstance(validation, Trajectories | Stream):
-        check_share("validation, the share of the data held out to choose on,", validation, zero=True)
+        real_number("validation, the share of the data held out to choose on,", validation, Range(0, 1, open_high=True))
     if test is not None and not isinstance(test, Trajectories | Stream):
-        check_share("test, the share of the data held out to judge on,", test)
+        real_number("test, the share of the data held out to judge on,", test, SHARE)
     if truth is None:
         return
     require_kind("truth as Trajectories", truth, Trajectories, "Build them with Trajectories.from_arrays.")
@@ -214,11 +225,26 @@ def _check_effects(asked: SiftSettings) -> None:
     fitted = [name for name, form in FORMS.items() if form.takes("refits")]
     if asked.compare and asked.form not in fitted:
         raise KoopsieveError(f'compare needs form="{fitted[0]}". Got form={asked.form!r}.')
+    if asked.validation == 0 and (isinstance(asked.dictionary, str) or not _one_embedding(asked.delays)):
+        raise KoopsieveError(
+            "validation=0 holds nothing out, but dictionary or delays are to be chosen. Hold some data out, or give "
+            "one dictionary, and one Embedding or none."
+        )
+    if asked.validation == 0 and asked.level != _DEFAULTS["level"]:
+        raise KoopsieveError(
+            f"Bands are calibrated on data held out, so with validation=0 there are none, and level={asked.level} has "
+            "no effect. Hold some data out, or leave it out."
+        )
+
+
+def _one_embedding(delays: Embedding | Sequence[Embedding] | str | None) -> bool:
+    return isinstance(delays, Embedding | None) or (not isinstance(delays, str) and len(delays) == 1)
 
 
 def _without_effect(setting: str, form: str, taking: Sequence[Form]) -> str:
     others = " or ".join(f'form="{one.name}"' for one in taking)
-    return f"{setting} has no effect in the {form} form. Leave it out{f', or use {others}' if others else ''}."
+    where = "in any form that takes a dictionary" if form == AUTO else f"in the {form} form"
+    return f"{setting} has no effect {where}. Leave it out{f', or use {others}' if others else ''}."
 
 
 _DEFAULTS = {one.name: one.default for one in fields(SiftSettings)}

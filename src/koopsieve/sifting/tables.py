@@ -42,16 +42,6 @@ class Contender:
     terms: int
     of_kept: bool
 
-    @property
-    def condition_number(self) -> float:
-        """κ(Aᵀ); nan for a form without a matrix A."""
-        return self.model.condition_number
-
-    @property
-    def spectral_radius(self) -> float:
-        """Largest absolute eigenvalue of A; nan for a form without it."""
-        return self.model.spectral_radius
-
 
 def contenders(result: SieveResult) -> tuple[Contender, ...]:
     """Return the sifted model, the baselines, then each further method on all candidates and on those kept."""
@@ -149,6 +139,6 @@ def _doubts(result: SieveResult) -> Iterator[str]:
     if 0 < learned < max(MIN_SAMPLES_PER_STEP * result.horizons[-1], MIN_SAMPLES):
         instead = ", or ask for shorter horizons" if learned >= MIN_SAMPLES else ""
         yield (
-            f"{learned} samples are few for predictions {steps(result.horizons[-1])} ahead: what is said here of "
-            f"accuracy is uncertain. Give more data{instead}."
+            f"{learned} samples are few for predictions {steps(result.horizons[-1])} ahead: the errors "
+            f"given here are uncertain. Give more data{instead}."
         )

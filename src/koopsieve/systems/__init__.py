@@ -1,7 +1,6 @@
 """Simulated systems: those of the paper's results section, oscillators, a bench record, and plants to control."""
 
 from koopsieve.systems.closed_loop import ClosedLoopRun, ControlTask, follow
-from koopsieve.systems.control_tasks import control_tasks, reactor_task, tanks_task, vehicle_task
 from koopsieve.systems.differential_equations import (
     BENCH_SAMPLE_TIME,
     CircuitRecord,
@@ -16,10 +15,14 @@ from koopsieve.systems.plants import (
     HERON,
     HERON_QUADRATIC,
     SurfaceVehicle,
+    control_tasks,
     random_thrust,
+    reactor_task,
     stirred_tank,
     surface_vehicle,
+    tanks_task,
     two_tanks,
+    vehicle_task,
 )
 
 __all__ = [

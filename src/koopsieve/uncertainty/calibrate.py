@@ -121,7 +121,7 @@ def _has_nan(name: str, values: NDArray[Any]) -> bool:
 
 
 def _arrays(prefix: str, part: object, *others: str) -> dict[str, NDArray[Any]]:
-    """Return the numbers of a part of the calibration, but for fields that are none."""
+    """Return the numeric fields of a part of the calibration, without those that are None."""
     held = {} if part is None else vars(part)
     return {
         prefix + name: np.asarray(value, dtype=float)

@@ -59,7 +59,7 @@ def test_what_cannot_be_used_is_lost_with_a_warning():
     ):  # the input before the first is not known
         data = Trajectories.from_arrays([1.0, 2.0, 4.0, 3.0], [NAN, 3.0, 1.0], gaps="interpolate", max_gap=9)
     assert lists(data.states) == [[2, 4, 3]]
-    with pytest.warns(KoopsieveWarning, match=r"lost 3 complete samples of 8.*2 samples in 1 episodes are left"):
+    with pytest.warns(KoopsieveWarning, match=r"lost 3 complete samples of 8.*2 samples are left, in 1 episode\."):
         data = Trajectories.from_arrays([np.array([0.0, NAN, 2.0, NAN, 4.0, 5.0]), np.array([0.0, NAN])], gaps="split")
     assert lists(data.states) == [[4, 5]]
 

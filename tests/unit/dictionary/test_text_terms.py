@@ -147,8 +147,10 @@ def test_what_is_no_term_is_refused_at_once_and_where(text, message):
     "text, message",
     [
         ("y*w", "position 3: 'w' is no signal. Known are y, v, u"),
-        ("y(v)", r"'y' is no function. Did you mean y\*\("),
+        ("y(v)", r"'y' is no function. .*for a product write y\*\("),
         ("sqr(y)", "position 1: 'sqr' is no function. Did you mean sqrt\\?"),
+        ("Integral(y)", "position 1: .Integral. is no function. Functions are abs, sign, sqrt"),
+        ("١*y", "position 1: .١. has no meaning here"),
         ("y[k-3]*v", "needs y\\[k-3\\] \\(position 1\\), .* sees: y, v, u. Ask for more delays"),
     ],
 )

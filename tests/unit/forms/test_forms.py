@@ -217,12 +217,12 @@ def test_records_that_cannot_be_simulated(arguments, message):
         (lambda m, d: m.predictions(d, []), "horizons is empty"),
         (lambda m, d: m.predictions(d, [1, 30]), "at least 31 samples"),
         (lambda m, d: m.rollout(d, 30), "at least 31 samples, the longest has 30"),
-        (lambda m, d: m.predictions(simulate_pendulum([30], 3), [2]), "model's inputs"),
+        (lambda m, d: m.predictions(simulate_pendulum([30], 3), [2]), "must have the same inputs"),
         (
             lambda m, d: m.rollout(
                 Trajectories.from_arrays(list(d.states), list(d.inputs), state_names=["x2", "x1"]), 2
             ),
-            r"model's outputs. Expected \['x1', 'x2'\], got \['x2', 'x1'\]",
+            "must have the same outputs. Expected x1, x2, got x2, x1. Give them the same names",
         ),
         (lambda m, d: m.linearise(np.zeros((3, 1, 2)), np.zeros((1, 2))), r"one history at a time\. Got 3"),
     ],

@@ -5,7 +5,18 @@ import re
 import numpy as np
 import pytest
 
-from koopsieve import Constant, Embedding, KoopsieveError, Monomials, States, Stream, Trajectories, sift
+from koopsieve import (
+    Constant,
+    Embedding,
+    KoopsieveError,
+    KoopsieveWarning,
+    Monomials,
+    SimulationSieve,
+    States,
+    Stream,
+    Trajectories,
+    sift,
+)
 from koopsieve.data import Signals, embedded
 from koopsieve.data.splitting import thinned
 from koopsieve.forms import Model
@@ -76,9 +87,26 @@ def test_the_time_is_kept():
 
 
 @pytest.mark.parametrize("form", ["linear", "bilinear", "reprojected"])
-def test_at_most_so_many_terms(form):
+def test_no_more_terms_than_asked_for(form):
     asked = {"form": form, "delays": Embedding(1), "horizons": [1, 5], "path_length": 8, "max_terms": 3}
     assert len(sift(oscillator(), States() + Constant() + Monomials(3), **asked).retained) <= 3
+
+
+def test_a_warning_says_where_no_set_is_as_small_as_asked_for():
+    rng = np.random.default_rng(0)
+    data = Trajectories.from_arrays(rng.normal(size=(120, 2)))
+    with pytest.warns(KoopsieveWarning, match=r"No set has at most 1 terms \(max_terms=1\).* which has 2"):
+        assert len(sift(data, States(), form="linear", horizons=[1, 2], max_terms=1).retained) == 2
+
+
+def test_windows_are_as_long_as_the_sieve_says_or_the_horizon():
+    asked = {"form": "reprojected", "delays": Embedding(1, 1), "horizons": [1, 20], "path_length": 3}
+    recipe, data = States() + Constant() + Monomials(degree=2), oscillator(samples=300)
+    short, default, long = (
+        sift(data, recipe, sieve=SimulationSieve(length, rows=2000), **asked).model.coef for length in (4, None, 20)
+    )
+    assert short.shape != long.shape or not np.allclose(short, long, rtol=1e-6)
+    np.testing.assert_array_equal(default, long)
 
 
 def planned(data=None, **settings):
@@ -122,7 +150,7 @@ def test_a_stream_gives_the_same_model():
         ({"delays": "many"}, 'delays may be "auto"'),
         ({"dictionary": "kernels"}, 'dictionary may be "auto"'),
         ({"form": "cubic"}, "form must be one of linear, bilinear, reprojected, hidden or auto"),
-        ({"max_terms": 0}, "max_terms must be at least 1"),
+        ({"max_terms": 0}, "max_terms must be a whole number, 1 or more. Got 0"),
         ({"dictionary": (States() + Constant()).fit(oscillator()), "delays": "auto"}, "whose delays are decided"),
     ],
 )

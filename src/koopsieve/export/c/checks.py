@@ -8,14 +8,12 @@ from koopsieve._types import FloatArray
 from koopsieve.export.c.header import Sizes
 from koopsieve.export.c.literals import number, table
 from koopsieve.forms import Model
-from koopsieve.forms.reprojected.model import widened
+from koopsieve.uncertainty.support import widened
 
 POINTS, RUN = 5, 10  # points that are compared, and steps of a free run
 
 
-Expected = tuple[
-    FloatArray, float
-]  # values to be met, and the largest sum behind them, of which rounding is a fraction
+Expected = tuple[FloatArray, float]  # values to be met, and the largest sum behind them: rounding is a share of it
 
 
 def vectors_of(model: Model) -> tuple[dict[str, FloatArray], dict[str, Expected]]:
@@ -24,7 +22,8 @@ def vectors_of(model: Model) -> tuple[dict[str, FloatArray], dict[str, Expected]
     The points are `states` and `inputs`, the first rows of the record `outputs`, its inputs `record`. Answers are the
     observables, what is carried next, A, B and offset one after the other per point, and the outputs of the record.
     """
-    low, high = widened(model.working_range(), 0.2)
+    region = model.working_range()
+    low, high = widened(region, 0.2 * np.ptp(region, axis=0))
     n, history = len(model.signals.state_names), model.signals.embedding.history
     rng, width = np.random.default_rng(0), len(model.signals.outputs)
     points = rng.uniform(low, high, size=(POINTS, len(low)))

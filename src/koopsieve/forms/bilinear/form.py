@@ -63,7 +63,7 @@ class BilinearForm(Form):
         """Sieve on the linear statistics, refit every set with products and judge it on the validation windows."""
         if not task.dictionary.signals.inputs:
             raise KoopsieveError('form="bilinear" needs data with inputs, and these have none. Use form="linear".')
-        phi = task.dictionary.linear()
+        phi = self.observables(task.dictionary)
         linear = learning_statistics(task, phi, filled(task.horizons))
 
         def search(path_length: int) -> BilinearCandidates:
@@ -104,11 +104,6 @@ class BilinearCandidates(Candidates):
     form: BilinearForm
     union: IndexArray
     learned: RegressionStatistics
-
-    @property
-    def total(self) -> int:
-        """Number of observables."""
-        return self.dictionary.size
 
     def fitted(self, candidate: TermSet) -> PathPoint:
         """Fit a set one step ahead, and judge it."""

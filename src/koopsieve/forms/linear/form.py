@@ -55,7 +55,7 @@ class LinearForm(Form):
 
     def candidates(self, task: Task) -> LinearCandidates:
         """Compress and sieve the learning part; refit every set and judge it on the validation windows."""
-        phi = task.dictionary.linear()
+        phi = self.observables(task.dictionary)
         learned = learning_statistics(task, phi, filled(task.horizons))
         refitter = Refitter(task.windows, task.horizons, self.refits, self.stable)
 
@@ -89,11 +89,6 @@ class LinearCandidates(Candidates):
     sets: tuple[TermSet, ...]
     learned: RegressionStatistics
     refitter: Refitter
-
-    @property
-    def total(self) -> int:
-        """Number of observables."""
-        return self.dictionary.size
 
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[LinearModel, ...]:
         """Refit some sets in the same way to other data."""

@@ -77,11 +77,6 @@ class PlainLinearCandidates(Candidates):
     form: PlainLinearForm
     learned: RegressionStatistics
 
-    @property
-    def total(self) -> int:
-        """Number of observables: the state and the constant."""
-        return self.dictionary.size
-
     def point(self, fit: str) -> PathPoint:
         """Fit to the learning part in one of the two ways, and judge it."""
         task, phi = self.task, self.dictionary

@@ -163,27 +163,25 @@ class Refitter:
 
     def _one(self, name: str, statistics: RegressionStatistics, dictionary: Dictionary) -> Refitted:
         model = LinearModel.from_estimate(self.refits[name].identify(statistics), dictionary)
-        plain = Refitted(model, self._errors(model), name, "")
-        radius = model.spectral_radius
-        if not self.stable or radius <= 1 + ROUNDING:
+        plain = Refitted(model, window_errors(model, self.windows, self.horizons), name, "")
+        if not self.stable or model.spectral_radius <= 1 + ROUNDING:
             return plain
-        stabilised = stabilise(model, statistics)
-        return self._preferred(plain, Refitted(stabilised, self._errors(stabilised), name, ""), radius)
+        moved = stabilise(model, statistics)
+        return self._preferred(
+            plain, replace(plain, model=moved, errors=window_errors(moved, self.windows, self.horizons))
+        )
 
-    def _preferred(self, plain: Refitted, stabilised: Refitted, radius: float) -> Refitted:
+    def _preferred(self, plain: Refitted, stabilised: Refitted) -> Refitted:
         """Return the stabilised model unless it predicts worse and the other does not overflow."""
         price = stabilised.errors.score(self.emphasis) - plain.errors.score(self.emphasis)
+        radius = plain.model.spectral_radius
         if price <= _STABILITY_PRICE or _overflows(radius) or np.isnan(price):
-            note = _stabilised(radius, stabilised.model.spectral_radius)
-            return Refitted(stabilised.model, stabilised.errors, stabilised.refit, note)
+            return replace(stabilised, status=_stabilised(radius, stabilised.model.spectral_radius))
         note = (
             f"Not stabilised: the spectral radius is {radius:.6f}, and moving it to 1 would multiply the validation "
             f"error by {np.exp(price):.2f}."
         )
-        return Refitted(plain.model, plain.errors, plain.refit, note)
-
-    def _errors(self, model: LinearModel) -> WindowErrors:
-        return window_errors(model, self.windows, self.horizons)
+        return replace(plain, status=note)
 
 
 def _stabilised(before: float, after: float) -> str:

@@ -78,11 +78,11 @@ class ReprojectedForm(Form):
         return tuple(_path_point(one, learned, task) for one in found)
 
     def _sieve(self, task: Task) -> SimulationSieve:
-        """Return the sieve with windows that suit the horizons, and no sets that are larger than asked for."""
-        most = self.sieve.largest
+        """Return the sieve with windows as asked for, or as suit the horizons, and no larger sets than asked for."""
+        length, most = self.sieve.length, self.sieve.largest
         if task.max_terms is not None:
             most = min(most, task.max_terms * len(task.dictionary.signals.outputs))
-        return replace(self.sieve, length=window_length(task), largest=most)
+        return replace(self.sieve, length=window_length(task) if length is None else length, largest=most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ class Learning:
     def of(cls, task: Task, parts: tuple[Trajectories | Stream, ...], sieve: SimulationSieve) -> Learning:
         """Read the parts of the data."""
         phi, signals = task.dictionary, task.dictionary.signals
-        seen = [sample(part, MAX_SAMPLED_ROWS, sieve.length, task.seed) for part in parts]
+        seen = [sample(part, MAX_SAMPLED_ROWS, sieve.steps, task.seed) for part in parts]
         visited = np.concatenate([block for part in seen for block in part.acted_blocks()])
         n = len(signals.outputs)
         bounds = bounds_around(visited[:, :n])

@@ -18,6 +18,7 @@ from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
 from koopsieve.forms.model import Model, require_shape
 from koopsieve.forms.reprojected.structure import DictionaryRegressors, OutputBounds, ReprojectedStructure
 from koopsieve.uncertainty.calibrate import Calibration
+from koopsieve.uncertainty.support import widened
 
 MARGIN = 1.0  # how far beyond the data, in widths of their range, an output may go before it is held back
 
@@ -71,7 +72,10 @@ class ReprojectedModel(Model):
     @cached_property
     def bounds(self) -> FloatArray:
         """Where outputs are held, shape (2, n_outputs): the limits, or the region with a margin."""
-        return widened(self.region[:, : len(self.output_names)], MARGIN) if self.limits is None else self.limits
+        if self.limits is not None:
+            return self.limits
+        region = self.region[:, : len(self.output_names)]
+        return widened(region, MARGIN * np.ptp(region, axis=0))
 
     def start(self, states: FloatArray) -> FloatArray:
         """Carry the state itself."""
@@ -206,9 +210,3 @@ class ReprojectedModel(Model):
         """Return the coefficients, the region and the limits."""
         limits = {} if self.limits is None else {"limits": self.limits}
         return {"coef": self.coef, "region": self.region, **limits}
-
-
-def widened(region: FloatArray, margin: float) -> FloatArray:
-    """Return least and largest values (2, d) moved apart by `margin` times their distance, on either side."""
-    reach = margin * np.maximum(region[1] - region[0], 1e-300)
-    return np.stack([region[0] - reach, region[1] + reach])

@@ -131,11 +131,11 @@ class OutputBounds:
         return np.clip(outputs, self.low, self.high)
 
 
-def bounds_around(outputs: FloatArray, margin: float = 1.0) -> OutputBounds:
-    """Return the limits of measured outputs (samples, n), or where there are none their range widened by a margin."""
+def bounds_around(outputs: FloatArray) -> OutputBounds:
+    """Return the limits of measured outputs (samples, n), or where there are none, their range with its width added."""
     low, high = outputs.min(axis=0), outputs.max(axis=0)
     lower, upper = (np.array([sign * _limit(sign * column) for column in outputs.T]) for sign in (-1, 1))
-    room = margin * (high - low)
+    room = high - low
     is_low, is_high = np.isfinite(lower), np.isfinite(upper)
     return OutputBounds(np.where(is_low, lower, low - room), np.where(is_high, upper, high + room), is_low, is_high)
 

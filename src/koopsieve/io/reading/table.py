@@ -163,7 +163,7 @@ def _kind(column: pd.Series) -> str:
 
 
 def _first_text(column: pd.Series) -> str:
-    """Return the first value that is no number in words, or the first of all; nothing where there is none."""
+    """Describe the first value that is not a number, or else the first value; empty for an empty column."""
     known = column.dropna()
     other = (row for row, value in enumerate(known) if not _is_number(value))
     row = next(other, 0)

@@ -82,7 +82,7 @@ def read_csv(path: Path, columns: Columns) -> Table:
     try:
         blocks = list(_blocks(path, dialect, columns))
     except (pd.errors.ParserError, pd.errors.ParserWarning):
-        _blank_rows(path, dialect)  # says which row has too many fields
+        _blank_rows(path, dialect, strict=True)  # says which row has too many fields, or an open quotation mark
         raise
     frame = pd.concat([block for block, _ in blocks])
     if any(ragged for _, ragged in blocks):
@@ -196,16 +196,19 @@ def _below_names(path: Path, dialect: Dialect) -> TextIO:
     return stream
 
 
-def _blank_rows(path: Path, dialect: Dialect) -> list[int]:
-    """Return which rows are empty lines, counted as a spreadsheet shows them."""
-    blank, width = [], len(dialect.names)
+def _blank_rows(path: Path, dialect: Dialect, strict: bool = False) -> list[int]:
+    """Return which rows are empty lines, as a spreadsheet counts them; `strict` refuses stray quotation marks."""
+    blank, width, row = [], len(dialect.names), dialect.first_row - 1
     with _below_names(path, dialect) as stream:
-        rows = csv.reader(stream, delimiter=dialect.separator)
-        for row, fields in enumerate(rows, dialect.first_row):
-            if not fields:
-                blank.append(row)
-            elif len(fields) != width and not (len(fields) == width + 1 and not fields[-1]):
-                raise ValueError(f"row {row} has {len(fields)} fields, but there are {width} names of columns")
+        rows = csv.reader(stream, delimiter=dialect.separator, strict=strict)
+        try:
+            for row, fields in enumerate(rows, dialect.first_row):
+                if not fields:
+                    blank.append(row)
+                elif len(fields) != width and not (len(fields) == width + 1 and not fields[-1]):
+                    raise ValueError(f"row {row} has {len(fields)} fields, but there are {width} names of columns")
+        except csv.Error as error:
+            raise ValueError(f"the quotation marks in row {row + 1} do not match") from error
     return blank
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError, check_fields
+from koopsieve._types import POSITIVE, FloatArray, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.path_search import (
@@ -37,8 +37,8 @@ class SimulationSieve:
 
     Parameters
     ----------
-    length : int
-        Steps T of the windows that are simulated; about the longest horizon that matters.
+    length : int, optional
+        Steps T of the windows that are simulated; left out, about the longest horizon in `sift`, else 50.
     rows : int
         Windows times steps times outputs at most: the price of one iteration.
     repeats : float
@@ -54,7 +54,7 @@ class SimulationSieve:
 
     sifts: ClassVar[type[SimulationProblem]] = SimulationProblem
 
-    length: int = 50
+    length: int | None = None
     rows: int = 12_000
     repeats: float = 10.0
     columns: int = 150
@@ -62,13 +62,13 @@ class SimulationSieve:
     search: SimulationSearch = field(default_factory=SimulationSearch)
 
     def __post_init__(self) -> None:
-        check_fields(self, numbers=("repeats",), wholes=("length", "rows", "columns", "largest"))
-        if min(self.length, self.rows, self.columns, self.largest) < 1 or not self.repeats > 0:
-            raise KoopsieveError(
-                "length, rows, columns and largest must be at least 1, repeats above 0. Got "
-                f"length={self.length}, rows={self.rows}, repeats={self.repeats}, columns={self.columns}, "
-                f"largest={self.largest}."
-            )
+        given = () if self.length is None else ("length",)
+        check_fields(self, counts=(*given, "rows", "columns", "largest"), ranges={"repeats": POSITIVE})
+
+    @property
+    def steps(self) -> int:
+        """Steps T of the windows."""
+        return 50 if self.length is None else self.length
 
     def problem(
         self,
@@ -84,10 +84,10 @@ class SimulationSieve:
         KoopsieveError
             If no episode is as long as a window.
         """
-        n = structure.outputs
-        most = min(self.rows / (self.length * n), self.repeats * one_step.rows / self.length)
-        windows = draw_windows(episodes, n, self.length, max(int(most), 1), rng)
-        weight = np.full((self.length, n), 1.0 / (self.length * n))
+        n, steps = structure.outputs, self.steps
+        most = min(self.rows / (steps * n), self.repeats * one_step.rows / steps)
+        windows = draw_windows(episodes, n, steps, max(int(most), 1), rng)
+        weight = np.full((steps, n), 1.0 / (steps * n))
         return SimulationProblem(structure, windows, one_step, weight)
 
     def path(

@@ -97,8 +97,7 @@ def forward_order(factor: TriangularFactor, target: int, most: int) -> IndexArra
 
     Columns are scaled to unit norm; one that depends on those before it is never taken.
     """
-    norm = np.linalg.norm(factor.R, axis=0)
-    R = factor.R / np.where(norm > 0, norm, 1.0)
+    R = _scaled(factor)
     gram, score = R.T @ R, R.T @ factor.S[:, target]
     outside = np.diagonal(gram).copy()
     basis, order = np.empty((min(most, len(gram)), len(gram))), []

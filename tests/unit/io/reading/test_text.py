@@ -137,6 +137,9 @@ def test_rows_are_counted_as_a_spreadsheet_shows_them(end, tmp_path):
     (tmp_path / "log.csv").write_bytes(end.join([*lines, "6,e,f"]).encode())
     with pytest.raises(KoopsieveError, match="row 14 has 3 fields, but there are 2 names of columns"):
         Trajectories.from_file(tmp_path / "log.csv", "y", gaps="split")
+    (tmp_path / "log.csv").write_bytes(end.join([*lines, '6,"e', "7,f"]).encode())
+    with pytest.raises(KoopsieveError, match="the quotation marks in row 14 do not match"):
+        Trajectories.from_file(tmp_path / "log.csv", "y", gaps="split")
 
 
 @pytest.mark.parametrize("row", ["9", "9,8,7", "9,8,7,6", "9,8,,6"])

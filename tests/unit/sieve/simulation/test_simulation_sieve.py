@@ -273,5 +273,5 @@ def test_windows_that_do_not_fit_and_settings_that_make_no_sense_are_refused():
     episode = oscillator(samples=15)
     with pytest.raises(KoopsieveError, match="window of 20 steps fits into no episode"):
         problem_of(episode)
-    with pytest.raises(KoopsieveError, match="must be at least 1"):
+    with pytest.raises(KoopsieveError, match="must be a whole number, 1 or more"):
         SimulationSieve(length=0)
