@@ -5,7 +5,17 @@ import re
 import numpy as np
 import pytest
 
-from koopsieve import Constant, Embedding, KoopsieveError, Monomials, States, Stream, Trajectories, sift
+from koopsieve import (
+    Constant,
+    Embedding,
+    KoopsieveError,
+    KoopsieveWarning,
+    Monomials,
+    States,
+    Stream,
+    Trajectories,
+    sift,
+)
 from koopsieve.data import Signals, embedded
 from koopsieve.data.splitting import thinned
 from koopsieve.forms import Model
@@ -55,6 +65,15 @@ def test_the_timing_of_the_input_is_found(ahead, timing):
     grid = [Embedding(1, 0, "k"), Embedding(1, 0, "k+1")]
     result = sift(data, States() + Constant(), form="linear", delays=grid, horizons=[1, 5])
     assert result.embedding.inputs_at == timing
+
+
+def test_a_horizon_counts_only_if_the_later_timing_of_the_inputs_leaves_a_window():
+    rng = np.random.default_rng(0)
+    data = Trajectories.from_arrays(rng.normal(size=(44, 1)), rng.normal(size=(44, 1)), dt=1.0)
+    with pytest.warns(KoopsieveWarning, match="Horizons beyond 9 are left out"):
+        parts = divide(data, SiftSettings())
+    timings = {one.embedding.inputs_at for one in plan_searches(parts, SiftSettings()).preliminary}
+    assert timings == {"k", "k+1"}
 
 
 def test_all_searches_start_at_the_same_samples():
