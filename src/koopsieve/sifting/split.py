@@ -98,11 +98,12 @@ def _possible_horizons(asked: Parts, deepest: Embedding | None) -> tuple[int, ..
     given = asked.learn.embedding
     later = deepest is None and given.trivial and bool(asked.learn.signals.inputs)
     parts, horizons = asked.embedded(given if deepest is None else deepest), asked.horizons
-    allowed = min(max(map(len, data.states)) - 1 - later for data in (parts.windows, parts.evaluation.data))
+    allowed = min(max(map(len, data.states)) - 1 for data in (parts.windows, parts.evaluation.data))
     if allowed < 1:
         raise KoopsieveError(
             f"The data held out would have to reach {horizons[0]} steps ahead, but allow {allowed}. Give more data."
         )
+    allowed = max(allowed - later, 1)
     kept = tuple(h for h in horizons if h <= allowed)
     if kept != horizons:
         instead = "" if kept else f" Errors are given at {max(1, allowed // 2)} instead, which half a stretch allows."
