@@ -156,6 +156,16 @@ def valve(rng: np.random.Generator, samples: int) -> Simulated:
     return u, y
 
 
+def random_poles(rng: np.random.Generator, samples: int) -> Simulated:
+    """A linear plant of order two to six with poles and input drawn anew for every record."""
+    poles: list[complex] = []
+    while sum(1 + bool(np.imag(pole)) for pole in poles) < rng.integers(2, 6):
+        turned = np.exp(1j * rng.uniform(0.1, 1.2)) if rng.random() < 0.5 else 1.0
+        poles.append(rng.uniform(0.5, 0.95) * turned)
+    u = steps(rng, samples, int(rng.choice([1, 8, 12])), -1, 1)
+    return u, kinds.driven(u, poles, late=int(rng.integers(1, 4)))
+
+
 PLANTS = {
     "heater": Plant(heater, 0.01),
     "motor": Plant(motor, 0.001),
@@ -194,6 +204,7 @@ PLANTS = {
     "sunspots": Plant(kinds.sunspots, 0.0, 300),
     "episodes": Plant(kinds.switched, 0.01, 1200, 6),
     "coloured": Plant(kinds.furnace, 0.1, 250),
+    "random_poles": Plant(random_poles, 0.1, 250),
 }
 
 

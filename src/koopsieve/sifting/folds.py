@@ -53,7 +53,7 @@ def judged_again(found: Candidates, parts: Parts, least: float = np.inf, rival: 
 
 
 def searched_again(found: Candidates, parts: Parts, most: int) -> Candidates:
-    """Return the path with points of at most so many terms judged on sets that were searched for without each fold.
+    """Return the path, its points of at most `most` terms judged on sets that were searched for without each fold.
 
     `judged_again` fits the same sets to the folds, and these were found with all learning data in view. Where data are
     few that flatters them: a term that fits the noise of one fold does so in the fit to the others. The set of its size

@@ -74,8 +74,8 @@ def plan_searches(parts: Parts, settings: SiftSettings, deadline: float = np.inf
 def _plain_jobs(plan: SearchPlan, parts: Parts) -> tuple[SearchJob, ...]:
     """Return the plain linear model with the delays that suit it, and with few, where simulation may fit better.
 
-    With few data the timing that suits least squares one step ahead is a guess, so both are tried. With many, a sample
-    told the delays, and all data may support more.
+    With few data the timing that suits least squares one step ahead is a guess, so both are tried. With many, the
+    delays were found on a sample, and all data may support more.
     """
     form, recipe, line = PlainLinearForm(), States() + Constant(), plan.line
     counts = SHORT_DELAYS if parts.cuts else (*SHORT_DELAYS, *(d for d in LINEAR_DELAYS if d > line.state_delays))
@@ -120,7 +120,7 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     hopeless = _hopeless_delays(plain, unstable)
     same = [one for one in near_line if one.dead_time in (0, line.dead_time) and one not in hopeless]
     pairs = [(embedding, one) for embedding in same for one in offered]
-    tried = list(_tried(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals, deadline))
+    tried = list(_pair_searches(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals, deadline))
     best = [one.pair for one in _best_of_each(tried, unstable)] or [(line, offered[0])]
     lifted = [form for form in forms if form not in linear]
     jobs = _jobs(lifted, *best[0], signals)
@@ -136,14 +136,14 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
 
 
 @dataclass(frozen=True, eq=False)
-class _Tried:
+class _PairSearch:
     pair: tuple[Embedding, Block | Family]
     summary: SearchSummary
 
 
-def _tried(
+def _pair_searches(
     fast: PreliminarySearch, pairs: Iterable[tuple[Embedding, Block | Family]], signals: Signals, deadline: float
-) -> Iterator[_Tried]:
+) -> Iterator[_PairSearch]:
     """Yield a preliminary search of every pair; a dictionary that is too large with some delays ends at these."""
     too_large: set[Block | Family] = set()
     for count, (embedding, offered) in enumerate(pairs):
@@ -154,10 +154,10 @@ def _tried(
         if summary is None:
             too_large.add(offered)
         else:
-            yield _Tried((embedding, offered), summary)
+            yield _PairSearch((embedding, offered), summary)
 
 
-def _best_of_each(tried: Sequence[_Tried], short: bool) -> list[_Tried]:
+def _best_of_each(tried: Sequence[_PairSearch], short: bool) -> list[_PairSearch]:
     """Return the best search, then that of the other dictionaries, and so on; not those that are far worse.
 
     Simplicity does not count here: a rough search says little, and the full one takes no more terms than it needs.

@@ -242,7 +242,7 @@ def dead_time(data: Trajectories, most: int) -> int:
 def under_feedback(data: Trajectories, most: int) -> bool:
     """Tell whether past outputs help to predict an input beyond its own past, as they do while a controller acts.
 
-    Nothing is told of an input that its own past predicts to a hundredth of its variance, as that of a multisine does.
+    An input that its own past predicts to a hundredth of its variance, as that of a multisine does, does not count.
 
     Parameters
     ----------

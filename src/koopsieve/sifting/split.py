@@ -53,7 +53,7 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
     uncut = thinned(rest, MAX_UNCUT_ROWS, LONGEST_RUN) if isinstance(rest, Trajectories) else None
     whole = uncut is not None and uncut.n_samples == rest.n_samples and isinstance(validation, int | float)
     parts = Parts(learn, held, windows, judged, validated, horizons, given, count, uncut=uncut, whole=whole)
-    parts = replace(parts, horizons=_possible_horizons(parts, learn.embedding if deepest is None else deepest))
+    parts = replace(parts, horizons=_possible_horizons(parts, deepest))
     return replace(parts, cuts=_fold_cuts(parts))
 
 
@@ -90,14 +90,20 @@ def _usable(data: Given, delays: Embedding | None) -> Given:
     return long_enough(data, delays)
 
 
-def _possible_horizons(asked: Parts, deepest: Embedding) -> tuple[int, ...]:
-    """Return the horizons that the data to choose and to judge on allow; the others are left out with a warning."""
-    parts, horizons = asked.embedded(deepest), asked.horizons
+def _possible_horizons(asked: Parts, deepest: Embedding | None) -> tuple[int, ...]:
+    """Return the horizons that the data to choose and to judge on allow; the others are left out with a warning.
+
+    Where delays and timing are to be found, the later timing of the inputs costs one sample.
+    """
+    given = asked.learn.embedding
+    later = deepest is None and given.trivial and bool(asked.learn.signals.inputs)
+    parts, horizons = asked.embedded(given if deepest is None else deepest), asked.horizons
     allowed = min(max(map(len, data.states)) - 1 for data in (parts.windows, parts.evaluation.data))
     if allowed < 1:
         raise KoopsieveError(
             f"The data held out would have to reach {horizons[0]} steps ahead, but allow {allowed}. Give more data."
         )
+    allowed = max(allowed - later, 1)
     kept = tuple(h for h in horizons if h <= allowed)
     if kept != horizons:
         instead = "" if kept else f" Errors are given at {max(1, allowed // 2)} instead, which half a stretch allows."

@@ -68,6 +68,15 @@ def test_the_timing_of_the_input_is_found(ahead, timing):
     assert result.embedding.inputs_at == timing
 
 
+def test_a_horizon_counts_only_if_the_later_timing_of_the_inputs_leaves_a_window():
+    rng = np.random.default_rng(0)
+    data = Trajectories.from_arrays(rng.normal(size=(44, 1)), rng.normal(size=(44, 1)), dt=1.0)
+    with pytest.warns(KoopsieveWarning, match="Horizons beyond 9 are left out"):
+        parts = divide(data, SiftSettings())
+    timings = {one.embedding.inputs_at for one in plan_searches(parts, SiftSettings()).preliminary}
+    assert timings == {"k", "k+1"}
+
+
 def test_all_searches_start_at_the_same_samples():
     divided = divide(oscillator(), SiftSettings(horizons=(1, 10)))
     deepest = Embedding(5, 5, "k+1")
