@@ -22,6 +22,7 @@ from koopsieve.data.streaming.blocks import Origin, Piece, SampleBlock
 from koopsieve.data.trajectories import Trajectories
 
 Data = TypeVar("Data", Trajectories, Stream, Trajectories | Stream)
+Stretch = tuple[int, int, int]  # episode, first sample, sample after the last
 
 MAX_STRETCHES = 4  # pieces that one record is cut into
 WINDOWS_PER_STRETCH = 10  # of the longest horizon, at least, in every held-out stretch
@@ -60,11 +61,28 @@ def spread_choice(lengths: Sequence[int], share: float) -> list[int]:
     return held if len(held) < len(lengths) else held[1:]
 
 
+def with_lead(data: Trajectories, share: float, longest: int, rows: int) -> tuple[Trajectories, int]:
+    """Return what `hold_out` holds out, every stretch with samples before it, and how many; none of whole episodes.
+
+    Predictions may start from samples that models learn from, as long as what is predicted is held out.
+    """
+    if len(data) * share >= 1:
+        return hold_out(data, share, longest)[1], 0
+    _, held = _stretches(data, share, longest)
+    lead = min(rows, *(first for _, first, _ in held))
+    return data.stretches([(episode, first - lead, last) for episode, first, last in held]), lead
+
+
 def _hold_out_stretches(data: Trajectories, share: float, longest: int) -> tuple[Trajectories, Trajectories]:
+    learn, held = _stretches(data, share, longest)
+    return data.stretches(learn), data.stretches(held)
+
+
+def _stretches(data: Trajectories, share: float, longest: int) -> tuple[list[Stretch], list[Stretch]]:
     """Cut every episode into pieces and hold the end of each out; episodes that are too short are learned from."""
     reach, least = data.embedding.lost, WINDOWS_PER_STRETCH * (longest + 1)
-    learn: list[tuple[int, int, int]] = []
-    held: list[tuple[int, int, int]] = []
+    learn: list[Stretch] = []
+    held: list[Stretch] = []
     shortest = 2 * (reach + 2)
     for episode, x in enumerate(data.states):
         if len(x) < shortest and len(data) > 1:
@@ -80,7 +98,7 @@ def _hold_out_stretches(data: Trajectories, share: float, longest: int) -> tuple
         raise KoopsieveError(
             f"No episode is long enough to be split in two. Expected at least {shortest} samples in one."
         )
-    return data.stretches(learn), data.stretches(held)
+    return learn, held
 
 
 def _hold_out_stream(data: Stream, share: float, longest: int) -> tuple[Stream, Stream]:

@@ -12,6 +12,7 @@ from koopsieve._display import Facts, Shown
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.data.provenance import Counts, Provenance
+from koopsieve.data.splitting import Stretch
 from koopsieve.evaluate import Errors, judge, simulation_errors
 from koopsieve.evaluate.horizon_errors import spread
 from koopsieve.forms import Model
@@ -22,8 +23,6 @@ DRIFTED = 3.0  # error of long runs, relative to the variance; that of another r
 LOST = 100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
 MAX_UNCUT_ROWS = 20_000  # samples of whole episodes that a candidate is simulated along
 LONGEST_RUN = 5_000  # samples of one of these
-
-Stretch = tuple[int, int, int]  # episode, first sample, sample after the last
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,6 +68,9 @@ class Parts:
     learn, validation : Trajectories or Stream
     windows : Trajectories
         The validation data in memory: all of them, or a sample of a stream.
+    lead : int
+        Samples at the start of each of these that are learned from; delays reach into them, and predictions start
+        after them. They are gone where delays are embedded.
     evaluation : EvaluationData
         What errors are reported on.
     validated : bool
@@ -105,6 +107,7 @@ class Parts:
     folds: tuple[Fold, ...] = ()
     uncut: Trajectories | None = None
     whole: bool = False
+    lead: int = 0
 
     @property
     def rows(self) -> float:
@@ -178,10 +181,10 @@ class Parts:
         learn, held = embedded(self.learn, embedding), embedded(self.validation, embedding)
         learn.signals.require_same(held.signals, "Learning and validation data")
         deepest = embedding if deepest is None else deepest
-        windows = trimmed(embedded(self.windows, embedding), deepest)
+        windows = trimmed(embedded(self.windows, embedding), deepest, self.lead)
         cuts = self.cuts if all(self._long_enough(cut, deepest) for cut in self.cuts) else ()
         folds = tuple(self._fold(cut, embedding, deepest) for cut in cuts)
-        same = replace(self, learn=learn, validation=held, windows=windows, folds=folds)
+        same = replace(self, learn=learn, validation=held, windows=windows, folds=folds, lead=0)
         if self.evaluation.on == "validation":
             return replace(same, evaluation=EvaluationData("validation", windows))
         judged = embedded(self.evaluation.data, embedding)
@@ -238,9 +241,9 @@ def _joined(one: Trajectories, other: Trajectories) -> Trajectories:
     return replace(one, states=one.states + other.states, inputs=one.inputs + other.inputs, provenance=both)
 
 
-def trimmed(data: Trajectories, deepest: Embedding) -> Trajectories:
-    """Return what a deeper embedding would have left of each episode."""
-    first, last = deepest.lost - data.embedding.lost, deepest.input_lead - data.embedding.input_lead
+def trimmed(data: Trajectories, deepest: Embedding, lead: int = 0) -> Trajectories:
+    """Return what a deeper embedding would have left of each episode, without the first `lead` samples."""
+    first, last = max(deepest.lost, lead) - data.embedding.lost, deepest.input_lead - data.embedding.input_lead
     if not first and not last:
         return data
     kept = [(e, first, len(x) - last) for e, x in enumerate(data.states) if len(x) - last - first > 1]

@@ -228,10 +228,11 @@ def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
     signals = parts.learn.signals
     if not signals.embedding.trivial:
         return (signals.embedding,)
-    room = max(len(x) for x in parts.windows.states) - parts.horizons[-1] - 2
+    held = [x[parts.lead :] for x in parts.windows.states]
+    room = max(map(len, held)) - parts.horizons[-1] - 2
     learn = parts.learn.states if isinstance(parts.learn, Trajectories) else ()
-    usual = min(_usual_length(parts.windows.states), _usual_length(learn) if learn else room)
-    most = max(min(room, usual) // 4, 0)
+    usual = min(_usual_length(held), _usual_length(learn) if learn else room)
+    most = max(min(room, usual) // 4, min(parts.lead, usual // 4), 0)
     whole = parts.learn if isinstance(parts.learn, Trajectories) else parts.windows
     # Under feedback an input follows from the output that was sampled with it.
     timings = ("k", "k+1") if signals.inputs and not under_feedback(whole, most) else ("k",)

@@ -172,7 +172,8 @@ class PreliminarySearch:
         stretch = 4 * (parts.horizons[-1] + deepest.lost + 1)
         learn = thinned(sample(parts.learn, LEARN_ROWS, stretch), LEARN_ROWS, stretch)
         windows = thinned(parts.windows, WINDOW_ROWS, stretch)
-        part = replace(parts, learn=learn, validation=windows, windows=windows, validated=True, given=())
+        held = parts.validation if parts.lead else windows
+        part = replace(parts, learn=learn, validation=held, windows=windows, validated=True, given=())
         return cls(part, deepest, seed)
 
     def linear(self, embedding: Embedding) -> SearchSummary:

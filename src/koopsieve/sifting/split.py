@@ -10,9 +10,9 @@ import numpy as np
 from koopsieve._types import KoopsieveError, sorted_horizons, warn_user
 from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.data.delays import long_enough, require_dataset
-from koopsieve.data.splitting import hold_out, in_memory, sample_and_count, thinned
+from koopsieve.data.splitting import Stretch, hold_out, in_memory, sample_and_count, thinned, with_lead
 from koopsieve.io.reading.columns import KEEP
-from koopsieve.sifting.parts import LONGEST_RUN, MAX_UNCUT_ROWS, EvaluationData, Parts, Stretch
+from koopsieve.sifting.parts import LONGEST_RUN, MAX_UNCUT_ROWS, EvaluationData, Parts
 from koopsieve.sifting.settings import Data, SiftSettings
 
 Given = TypeVar("Given", Data, Data | float, Data | float | None)
@@ -22,6 +22,7 @@ MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
 MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
 MAX_FOLDED_ROWS = 5_000  # samples to learn from up to which the validation data alone would decide too little
 FOLDS = 3  # beside the validation data
+LEAD = 8  # samples before short held-out stretches that delays reach into
 
 
 def divide(data: Data, settings: SiftSettings) -> Parts:
@@ -45,14 +46,17 @@ def divide(data: Data, settings: SiftSettings) -> Parts:
         learn = held = rest
     stretch = 20 * (longest + 1)
     sampled, count = sample_and_count(held, MAX_WINDOW_ROWS, stretch)
-    windows = thinned(sampled, MAX_WINDOW_ROWS, stretch)
+    windows, lead = thinned(sampled, MAX_WINDOW_ROWS, stretch), 0
+    reach = _lead(windows, longest) if validated else 0
+    if reach and isinstance(rest, Trajectories) and isinstance(validation, int | float):
+        windows, lead = with_lead(rest, float(validation), longest, reach)
     _refuse_constant_outputs(learn)
     judged = EvaluationData("validation", windows)
     if test is not None:
         judged = EvaluationData(on, sample_and_count(test, MAX_JUDGED_ROWS, stretch)[0], settings.truth)
     uncut = thinned(rest, MAX_UNCUT_ROWS, LONGEST_RUN) if isinstance(rest, Trajectories) else None
     whole = uncut is not None and uncut.n_samples == rest.n_samples and isinstance(validation, int | float)
-    parts = Parts(learn, held, windows, judged, validated, horizons, given, count, uncut=uncut, whole=whole)
+    parts = Parts(learn, held, windows, judged, validated, horizons, given, count, uncut=uncut, whole=whole, lead=lead)
     parts = replace(parts, horizons=_possible_horizons(parts, deepest))
     return replace(parts, cuts=_fold_cuts(parts))
 
@@ -93,25 +97,36 @@ def _usable(data: Given, delays: Embedding | None) -> Given:
 def _possible_horizons(asked: Parts, deepest: Embedding | None) -> tuple[int, ...]:
     """Return the horizons that the data to choose and to judge on allow; the others are left out with a warning.
 
-    Where delays and timing are to be found, the later timing of the inputs costs one sample.
+    Where delays and timing are to be found, the later timing of the inputs costs one sample, and the first fold as many
+    as there are delays: a few must be possible.
     """
     given = asked.learn.embedding
-    later = deepest is None and given.trivial and bool(asked.learn.signals.inputs)
+    found = deepest is None and given.trivial
+    later = found and bool(asked.learn.signals.inputs)
     parts, horizons = asked.embedded(given if deepest is None else deepest), asked.horizons
     allowed = min(max(map(len, data.states)) - 1 for data in (parts.windows, parts.evaluation.data))
     if allowed < 1:
         raise KoopsieveError(
             f"The data held out would have to reach {horizons[0]} steps ahead, but allow {allowed}. Give more data."
         )
-    allowed = max(allowed - later, 1)
+    allowed = max(allowed - later - (asked.lead if found else 0), 1)
     kept = tuple(h for h in horizons if h <= allowed)
     if kept != horizons:
         instead = "" if kept else f" Errors are given at {max(1, allowed // 2)} instead, which half a stretch allows."
         warn_user(
-            f"Horizons beyond {allowed} are left out: no stretch of the data that models are chosen or judged on is "
-            f"longer.{instead} Give more data to predict further ahead."
+            f"Horizons beyond {allowed} are left out: the stretches that models are chosen or judged on are too short "
+            f"for more.{instead} Give more data to predict further ahead."
         )
     return kept or (max(1, allowed // 2),)
+
+
+def _lead(held: Trajectories, longest: int) -> int:
+    """Return how many samples before held-out stretches delays reach into: some where these hold few beside a window.
+
+    A quarter of a stretch may go to delays.
+    """
+    length = max(map(len, held.states))
+    return min(LEAD, length // 4) if held.embedding.trivial and length - longest - 2 < 4 * LEAD else 0
 
 
 def _fold_cuts(parts: Parts) -> tuple[tuple[Stretch, ...], ...]:

@@ -71,10 +71,32 @@ def test_the_timing_of_the_input_is_found(ahead, timing):
 def test_a_horizon_counts_only_if_the_later_timing_of_the_inputs_leaves_a_window():
     rng = np.random.default_rng(0)
     data = Trajectories.from_arrays(rng.normal(size=(44, 1)), rng.normal(size=(44, 1)), dt=1.0)
-    with pytest.warns(KoopsieveWarning, match="Horizons beyond 9 are left out"):
+    with pytest.warns(KoopsieveWarning, match="Horizons beyond 7 are left out"):  # 11 held out: 2 delays, one timing
         parts = divide(data, SiftSettings())
     timings = {one.embedding.inputs_at for one in plan_searches(parts, SiftSettings()).preliminary}
     assert timings == {"k", "k+1"}
+
+
+@pytest.mark.filterwarnings("ignore:Horizons beyond")
+def test_a_long_horizon_costs_short_records_no_delays():
+    most = {}
+    for rows in (150, 210, 230, 250, 300, 400):
+        parts = divide(oscillator(samples=rows), SiftSettings())
+        most[rows] = plan_searches(parts, SiftSettings()).deepest.state_delays
+    assert min(most.values()) >= 8, most
+
+
+def test_delays_reach_into_samples_before_a_held_out_stretch():
+    data = oscillator(samples=300)
+    parts = divide(data, SiftSettings())
+    held, whole = parts.validation.states[0][:, 0], data.states[0][:, 0]
+    for delays in (0, 3, 8):
+        windows = parts.embedded(Embedding(delays, delays), Embedding(8, 8)).windows
+        np.testing.assert_array_equal(windows.states[0][:, 0], held)
+        np.testing.assert_array_equal(
+            windows.states[0][0, : delays + 1], whole[-len(held) - delays :][: delays + 1][::-1]
+        )
+    assert len(parts.embedded(Embedding(10, 10)).windows.states[0]) == len(held) - 2
 
 
 def test_all_searches_start_at_the_same_samples():
