@@ -44,6 +44,7 @@ class Form(ABC):
     needs_inputs: ClassVar[bool] = False
     uses_input_terms: ClassVar[bool] = False  # whether candidates may be functions of the inputs too
     linear_in_delays: ClassVar[bool] = False  # whether the delays that suit a plain linear model suit it
+    plain: ClassVar[bool] = False  # whether it is the plain linear model, which others are compared with
     recipe: ClassVar[Block | None] = None  # its dictionary, where it takes no other
     rows_needed: ClassVar[float] = 0  # samples to learn from below which it is searched only when asked for
 

@@ -15,7 +15,7 @@ import numpy as np
 from koopsieve._types import KoopsieveError
 from koopsieve.dictionary import Block
 from koopsieve.execution.executors import part
-from koopsieve.forms import Candidates, Form, PlainLinearForm, Task
+from koopsieve.forms import Candidates, Form, Task
 from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import Evidence, choose, chosen_point, clearly_worse
 from koopsieve.sifting.folds import best_scores, judged_again, stopped
@@ -98,7 +98,7 @@ class _Search:
     @property
     def plain(self) -> bool:
         """Whether it is the plain linear model."""
-        return isinstance(self.found.form, PlainLinearForm)
+        return self.found.form.plain
 
     @property
     def unstable(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate import simulation_errors, window_errors
-from koopsieve.forms import FORMS, Candidates, Model, Outcome, PlainLinearForm
+from koopsieve.forms import FORMS, Candidates, Model, Outcome
 from koopsieve.forms.path import SievePath
 from koopsieve.sifting.choose import Evidence, at_least, choose, chosen_point, horizon_weights, seems_unstable
 from koopsieve.sifting.folds import bounded, searched_again
@@ -80,7 +80,7 @@ class SearchResult:
     @property
     def plain(self) -> bool:
         """Whether it is the plain linear model."""
-        return isinstance(self.found.form, PlainLinearForm)
+        return self.found.form.plain
 
     @property
     def complexity(self) -> tuple[int, ...]:

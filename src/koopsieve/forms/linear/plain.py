@@ -46,6 +46,7 @@ class PlainLinearForm(Form):
 
     model: ClassVar[type[LinearModel]] = LinearModel
     linear_in_delays: ClassVar[bool] = True
+    plain: ClassVar[bool] = True
 
     optimiser: LevenbergMarquardt = field(default_factory=lambda: LevenbergMarquardt(iterations=8, tolerance=1e-3))
     explain: Identifier = field(default_factory=SpikeSlab)
