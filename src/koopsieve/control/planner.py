@@ -31,23 +31,12 @@ ROUNDING = 1e-12  # of the cost of all outputs at zero: less is rounding
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a plan is made for.
+    """What a plan is made for."""
 
-    Parameters
-    ----------
-    now : Situation
-        Where the plant is.
-    reference : array, shape (H, n)
-    previous : array, shape (l,)
-        The input before.
-    cost : Cost
-        With the limits and measured inputs of this step.
-    """
-
-    now: Situation
-    reference: FloatArray
-    previous: FloatArray
-    cost: Cost
+    now: Situation  # where the plant is
+    reference: FloatArray  # (H, n)
+    previous: FloatArray  # (l,): the input before
+    cost: Cost  # with the limits and measured inputs of this step
 
     def value(self, outputs: FloatArray, plans: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the costs of plans (k, H, l) with outputs (k, H, n); see `Cost.value`."""
@@ -61,26 +50,14 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedPlan:
-    """A plan and what becomes of it.
+    """A plan and what becomes of it."""
 
-    Parameters
-    ----------
-    inputs : array, shape (H, l)
-    path : array, shape (H + 1, size), optional
-        What the model carries; none in the linear form.
-    outputs : array, shape (H, n)
-    cost : float
-    cost_of_steps : array, shape (H,)
-    checked : bool
-        Whether the model itself was asked for the cost, and not only slopes around another path.
-    """
-
-    inputs: FloatArray
-    path: FloatArray | None
-    outputs: FloatArray
+    inputs: FloatArray  # (H, l)
+    path: FloatArray | None  # (H + 1, size): what the model carries; none in the linear form
+    outputs: FloatArray  # (H, n)
     cost: float
-    cost_of_steps: FloatArray
-    checked: bool = True
+    cost_of_steps: FloatArray  # (H,)
+    checked: bool = True  # whether the model itself was asked for the cost, and not only slopes around another path
 
     @property
     def stalled(self) -> bool:

@@ -24,24 +24,13 @@ MIN_MEMORY = 10  # samples; with fewer the coefficients follow the noise
 
 @dataclass(frozen=True, eq=False)
 class Adaptation:
-    """Coefficients that follow the samples; pure: every update returns the next.
+    """Coefficients that follow the samples; pure: every update returns the next."""
 
-    Parameters
-    ----------
-    model : Model
-        With the coefficients found so far.
-    whitening : array, shape (terms, r)
-        Directions in which the coefficients may move: those that the data of the model excited.
-    information : array, shape (r, r)
-        What is known of these directions, in units of the noise.
-    memory : int
-        Samples that are remembered.
-    """
-
-    model: Model
+    model: Model  # with the coefficients found so far
+    # (terms, r): directions in which the coefficients may move: those that the data of the model excited
     whitening: FloatArray
-    information: FloatArray
-    memory: int
+    information: FloatArray  # (r, r): what is known of these directions, in units of the noise
+    memory: int  # samples that are remembered
 
     @classmethod
     def of(cls, model: Model, memory: int) -> Adaptation:

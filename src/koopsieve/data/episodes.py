@@ -30,22 +30,12 @@ from koopsieve.io.reading.times import TimeBase
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """One episode on its way in.
+    """One episode on its way in."""
 
-    Parameters
-    ----------
-    states : array, shape (T, n)
-    inputs : array, shape (T-1, l)
-    source : Source
-        Where it comes from, and its times, if known.
-    broken : array of bool, shape (T-1,), optional
-        Marks transitions over which samples are missing.
-    """
-
-    states: FloatArray
-    inputs: FloatArray
-    source: Source
-    broken: BoolArray | None = None
+    states: FloatArray  # (T, n)
+    inputs: FloatArray  # (T-1, l)
+    source: Source  # where it comes from, and its times, if known
+    broken: BoolArray | None = None  # (T-1,): marks transitions over which samples are missing
 
     @property
     def times(self) -> FloatArray | None:

@@ -114,21 +114,11 @@ class TermMap:
 
 @dataclass(frozen=True, eq=False)
 class Shifts:
-    """Observables whose next value is a copy.
+    """Observables whose next value is a copy."""
 
-    Parameters
-    ----------
-    targets : array of int
-        The observables that are copied to.
-    sources : array of int
-        What each is copied from: an observable, or an input counted on after the observables.
-    delays : array of int, shape (L,)
-        How many steps each observable lies back; 0 for everything that is not a delayed copy.
-    """
-
-    targets: IndexArray
-    sources: IndexArray
-    delays: IndexArray
+    targets: IndexArray  # the observables that are copied to
+    sources: IndexArray  # what each is copied from: an observable, or an input counted on after the observables
+    delays: IndexArray  # (L,): how many steps each observable lies back; 0 for everything that is not a delayed copy
 
     @property
     def free(self) -> BoolArray:

@@ -22,18 +22,10 @@ from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
 @dataclass(frozen=True, eq=False)
 class TextTerms(Observables):
-    """Functions that are given by their names: each name is the text of the term.
+    """Functions that are given by their names: each name is the text of the term."""
 
-    Parameters
-    ----------
-    variables : tuple of str
-        The names of signals that may occur in the texts.
-    columns : array of int, shape (variables,)
-        The coordinate of the point that each stands for.
-    """
-
-    variables: tuple[str, ...]
-    columns: IndexArray
+    variables: tuple[str, ...]  # the names of signals that may occur in the texts
+    columns: IndexArray  # (variables,): the coordinate of the point that each stands for
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Evaluate all texts together."""

@@ -55,23 +55,12 @@ class SquaredErrors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HorizonErrors:
-    """A model's predictions beside what was measured.
-
-    Parameters
-    ----------
-    model : HorizonPredictor
-    data : Trajectories
-        Where predictions start, and whose inputs they use, with the model's delays embedded.
-    reference : Trajectories
-        What they are compared with.
-    scale : array, shape (n_outputs,)
-        The magnitude of each output in the reference, the unit of the errors.
-    """
+    """A model's predictions beside what was measured."""
 
     model: HorizonPredictor
-    data: Trajectories
-    reference: Trajectories
-    scale: FloatArray
+    data: Trajectories  # where predictions start, and whose inputs they use, with the model's delays embedded
+    reference: Trajectories  # what they are compared with
+    scale: FloatArray  # (n_outputs,): the magnitude of each output in the reference, the unit of the errors
 
     @classmethod
     def of(

@@ -24,21 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Where predictions start, and what acts after.
+    """Where predictions start, and what acts after."""
 
-    Parameters
-    ----------
-    states : array, shape (starts, n)
-        Delays embedded.
-    acting : array, shape (starts, horizon, l)
-        The inputs that act in each step.
-    alone : bool
-        Whether one history was given, and not a stack of them.
-    """
-
-    states: FloatArray
-    acting: FloatArray
-    alone: bool
+    states: FloatArray  # (starts, n): delays embedded
+    acting: FloatArray  # (starts, horizon, l): the inputs that act in each step
+    alone: bool  # whether one history was given, and not a stack of them
 
 
 def starts(signals: Signals, history: ArrayLike, inputs: ArrayLike | None, horizon: int) -> Starts:

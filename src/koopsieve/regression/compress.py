@@ -88,23 +88,12 @@ def compress(
 
 @dataclass(frozen=True)
 class Folding:
-    """Fold what a part of the data holds into statistics; a value, so that it can be sent to other processes.
-
-    Parameters
-    ----------
-    dictionary : Dictionary
-    start : RegressionStatistics
-        Of no data.
-    rows : int
-        Transitions per chunk.
-    reach : int
-        Number of samples from a start to its furthest target.
-    """
+    """Fold what a part of the data holds into statistics; a value, so that it can be sent to other processes."""
 
     dictionary: Dictionary
-    start: RegressionStatistics
-    rows: int
-    reach: int
+    start: RegressionStatistics  # of no data
+    rows: int  # transitions per chunk
+    reach: int  # number of samples from a start to its furthest target
 
     def __call__(self, part: Origin) -> RegressionStatistics:
         """Return the statistics of one part."""

@@ -152,28 +152,17 @@ class PendingRows:
 
     Targets of which the old rows leave a good part unexplained need no E while rows come: T itself stands for it until
     the end, a third of the work less, and rounding changes what is left over by ε over that part.
-
-    Parameters
-    ----------
-    factor : TriangularFactor
-        Of the rows before.
-    predicted : array of bool, shape (q,)
-        Targets whose E is formed row by row.
-    square, cross, power : array, shape (p, p), (p, q) and (q, q)
-        YᵀY, YᵀE and EᵀE, with T for E where it is not `predicted`.
-    rows : int
-        How many are pending.
-    following : bool
-        Whether every target is a regressor of the next row, the first ones in order: then TᵀT is ΦᵀΦ but for the ends
-        of what is absorbed, and follows from YᵀY in the end. Not where some targets are `predicted`.
     """
 
-    factor: TriangularFactor
-    predicted: BoolArray
+    factor: TriangularFactor  # of the rows before
+    predicted: BoolArray  # (q,): targets whose E is formed row by row
+    # square, cross, power (p, p), (p, q) and (q, q): yᵀY, YᵀE and EᵀE, with T for E where it is not `predicted`
     square: FloatArray
     cross: FloatArray
     power: FloatArray
-    rows: int = 0
+    rows: int = 0  # how many are pending
+    # whether every target is a regressor of the next row, the first ones in order: then TᵀT is ΦᵀΦ but for the ends of
+    # what is absorbed, and follows from YᵀY in the end. Not where some targets are `predicted`
     following: bool = False
 
     @classmethod

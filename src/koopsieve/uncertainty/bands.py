@@ -41,24 +41,12 @@ def between(low: FloatArray, high: FloatArray, weight: FloatArray) -> FloatArray
 
 @dataclass(frozen=True, eq=False)
 class LocalSpread:
-    """Size of the error as a function of the start: its logarithm is linear in the observables.
+    """Size of the error as a function of the start: its logarithm is linear in the observables."""
 
-    Parameters
-    ----------
-    steps : array of int, shape (m,)
-        Steps at which it is known, increasing from 1; interpolated between.
-    center : array, shape (L,)
-        Mean of the observables.
-    projection : array, shape (L, r)
-        From the observables less their mean to the features that are used.
-    weights : array, shape (m, n_outputs, r)
-        Weights of the features; zero where the error does not depend on the start.
-    """
-
-    steps: IndexArray
-    center: FloatArray
-    projection: FloatArray
-    weights: FloatArray
+    steps: IndexArray  # (m,): steps at which it is known, increasing from 1; interpolated between
+    center: FloatArray  # (L,): mean of the observables
+    projection: FloatArray  # (L, r): from the observables less their mean to the features that are used
+    weights: FloatArray  # (m, n_outputs, r): weights of the features; zero where the error does not depend on the start
 
     def __post_init__(self) -> None:
         fits = self.weights.ndim == 3 and self.weights.shape[::2] == (len(self.steps), self.projection.shape[1])

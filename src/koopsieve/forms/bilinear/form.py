@@ -91,19 +91,11 @@ class BilinearForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class BilinearCandidates(Candidates):
-    """The path of bilinear models, and what it takes to learn one of them anew.
-
-    Parameters
-    ----------
-    union : array of int
-        Every observable that is in some set of the path.
-    learned : RegressionStatistics
-        Of these, the inputs and their products, on the learning part.
-    """
+    """The path of bilinear models, and what it takes to learn one of them anew."""
 
     form: BilinearForm
-    union: IndexArray
-    learned: RegressionStatistics
+    union: IndexArray  # every observable that is in some set of the path
+    learned: RegressionStatistics  # of these, the inputs and their products, on the learning part
 
     def fitted(self, candidate: TermSet) -> PathPoint:
         """Fit a set one step ahead, and judge it."""

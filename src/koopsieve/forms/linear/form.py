@@ -74,20 +74,11 @@ class LinearForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class LinearCandidates(Candidates):
-    """The path of linear models, and what it takes to learn one of them anew.
-
-    Parameters
-    ----------
-    sets : tuple of TermSet
-        What the sieve gave, point by point.
-    learned : RegressionStatistics
-        Of the learning part.
-    refitter : Refitter
-    """
+    """The path of linear models, and what it takes to learn one of them anew."""
 
     form: LinearForm
-    sets: tuple[TermSet, ...]
-    learned: RegressionStatistics
+    sets: tuple[TermSet, ...]  # what the sieve gave, point by point
+    learned: RegressionStatistics  # of the learning part
     refitter: Refitter
 
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[LinearModel, ...]:

@@ -67,16 +67,10 @@ class PlainLinearForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class PlainLinearCandidates(Candidates):
-    """The plain linear model in its two fits.
-
-    Parameters
-    ----------
-    learned : RegressionStatistics
-        Of the learning part.
-    """
+    """The plain linear model in its two fits."""
 
     form: PlainLinearForm
-    learned: RegressionStatistics
+    learned: RegressionStatistics  # of the learning part
 
     def point(self, fit: str) -> PathPoint:
         """Fit to the learning part in one of the two ways, and judge it."""

@@ -87,22 +87,12 @@ class ReprojectedForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class ReprojectedCandidates(Candidates):
-    """The path of reprojected models, and what it takes to learn one of them anew.
-
-    Parameters
-    ----------
-    found : tuple of FittedSet
-        What the sieve gave, point by point.
-    learned : Learning
-        The learning part.
-    sieve : SimulationSieve
-        With windows that suit the horizons.
-    """
+    """The path of reprojected models, and what it takes to learn one of them anew."""
 
     form: ReprojectedForm
-    found: tuple[FittedSet, ...]
-    learned: Learning
-    sieve: SimulationSieve
+    found: tuple[FittedSet, ...]  # what the sieve gave, point by point
+    learned: Learning  # the learning part
+    sieve: SimulationSieve  # with windows that suit the horizons
 
     @property
     def total(self) -> int:
@@ -140,22 +130,12 @@ class ReprojectedCandidates(Candidates):
 
 @dataclass(frozen=True, eq=False)
 class Learning:
-    """What is learned from: windows and the one-step regression, and between which values the signals lie.
-
-    Parameters
-    ----------
-    problem : SimulationProblem
-    dictionary : Dictionary
-    region : array, shape (2, n + l)
-        Least and largest value of every state and input.
-    limits : array, shape (2, n_outputs)
-        Where outputs are held.
-    """
+    """What is learned from: windows and the one-step regression, and between which values the signals lie."""
 
     problem: SimulationProblem
     dictionary: Dictionary
-    region: FloatArray
-    limits: FloatArray
+    region: FloatArray  # (2, n + l): least and largest value of every state and input
+    limits: FloatArray  # (2, n_outputs): where outputs are held
 
     @classmethod
     def of(cls, task: Task, parts: tuple[Trajectories | Stream, ...], sieve: SimulationSieve) -> Learning:

@@ -56,20 +56,11 @@ class Regressors(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DictionaryRegressors:
-    """Some observables and input terms of a dictionary as the simulation wants them.
-
-    Parameters
-    ----------
-    whole : Dictionary
-    terms : array of int
-        Which of its observables and input terms, counted on after one another; increasing.
-    program : Program, optional
-        The same terms for the compiled loops.
-    """
+    """Some observables and input terms of a dictionary as the simulation wants them."""
 
     whole: Dictionary
-    terms: IndexArray
-    program: Program | None
+    terms: IndexArray  # which of its observables and input terms, counted on after one another; increasing
+    program: Program | None  # the same terms for the compiled loops
 
     @classmethod
     def of(cls, dictionary: Dictionary) -> DictionaryRegressors:
@@ -112,17 +103,13 @@ class OutputBounds:
     During a fit they make a bad trial step bad and not infinite. Where the record shows a limit of the plant or of its
     sensor (many samples at the same extreme value, reached without slowing down), the bound is that limit and part of
     the model.
-
-    Parameters
-    ----------
-    low, high : array, shape (n,)
-        A prediction beyond them is set onto them.
-    low_is_limit, high_is_limit : array of bool, shape (n,)
-        Which of them are limits that the record shows; the others are only a wide margin.
     """
 
+    # low, high (n,): a prediction beyond them is set onto them
     low: FloatArray
     high: FloatArray
+    # low_is_limit, high_is_limit (n,): which of them are limits that the record shows; the others are only a wide
+    # margin
     low_is_limit: BoolArray
     high_is_limit: BoolArray
 
@@ -154,24 +141,12 @@ def _limit(values: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ReprojectedStructure:
-    """The structure of a reprojected model: everything but its coefficients.
+    """The structure of a reprojected model: everything but its coefficients."""
 
-    Parameters
-    ----------
-    regressors : Regressors
-        p(z), z = [x | u].
-    outputs : int
-        How many there are at one instant, n.
-    embedding : Embedding
-        The delays in x.
-    bounds : OutputBounds
-        Where predictions are held.
-    """
-
-    regressors: Regressors
-    outputs: int
-    embedding: Embedding
-    bounds: OutputBounds
+    regressors: Regressors  # p(z), z = [x | u]
+    outputs: int  # how many there are at one instant, n
+    embedding: Embedding  # the delays in x
+    bounds: OutputBounds  # where predictions are held
 
     def select(self, terms: IndexArray) -> ReprojectedStructure:
         """Return the structure with only some of the regressors."""

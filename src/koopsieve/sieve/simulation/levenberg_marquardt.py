@@ -60,20 +60,11 @@ class FitStatus(Enum):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """One iterate.
+    """One iterate."""
 
-    Parameters
-    ----------
-    theta : array, shape (P,)
-    loss : float
-        At θ.
-    damping : float
-        Of the next trial step.
-    """
-
-    theta: FloatArray
-    loss: float
-    damping: float
+    theta: FloatArray  # (P,)
+    loss: float  # at θ
+    damping: float  # of the next trial step
 
 
 @dataclass(frozen=True, eq=False)
