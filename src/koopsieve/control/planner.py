@@ -94,7 +94,7 @@ class Planner:
         deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
         first = request.cost.within(start[None], request.previous)[0]
         with np.errstate(over="ignore", invalid="ignore"):  # a plan that diverges costs infinity
-            if self.problem.same_at_every_step:
+            if self.problem.model.step_is_linear:
                 found, count, status = self._exact(request, first, deadline)
             else:
                 found, count, status = self._searched(request, first, path, deadline)
@@ -228,7 +228,7 @@ class Planner:
     @cached_property
     def _solver(self) -> Solver:
         problem = self.problem
-        return Solver(problem.pattern, problem.cost.moves, problem.same_at_every_step, self.tolerance)
+        return Solver(problem.pattern, problem.cost.moves, problem.model.step_is_linear, self.tolerance)
 
 
 def _best(request: Request, plans: FloatArray, outputs: FloatArray, paths: FloatArray | None) -> EvaluatedPlan:

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import (
-    SHARE,
     BoolArray,
     FloatArray,
     IndexArray,
     KoopsieveError,
     real_matrix,
-    real_number,
     warn_user,
 )
 from koopsieve.data.provenance import Source, SourceRows
@@ -236,11 +234,6 @@ def positions(episodes: int | Iterable[int], count: int) -> IndexArray:
 def between(rows: FloatArray, start: int, stop: int) -> FloatArray:
     """Return rows start … stop−1; all of them are the same object."""
     return rows if (start, stop) == (0, len(rows)) else rows[start:stop]
-
-
-def check_fraction(fraction: float) -> None:
-    """Refuse a fraction that would leave one side empty."""
-    real_number("fraction", fraction, SHARE)
 
 
 def cut_between(transitions: Sequence[int], fraction: float) -> int:

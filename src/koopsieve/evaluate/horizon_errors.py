@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -44,15 +44,6 @@ class HorizonPredictor(Protocol):
         ...
 
 
-class SquaredErrors(NamedTuple):
-    """Squared errors (starts, n_outputs) of consecutive starts of one episode at one horizon; inf where not finite."""
-
-    episode: int
-    first: int
-    horizon: int
-    values: FloatArray
-
-
 @dataclass(frozen=True, eq=False)
 class HorizonErrors:
     """A model's predictions beside what was measured."""
@@ -77,13 +68,13 @@ class HorizonErrors:
         outputs = len(model.output_names)  # the first columns of the state
         return cls(model, data, reference, magnitude(np.concatenate([x[:, :outputs] for x in reference.states])))
 
-    def squared(self, horizons: Sequence[int]) -> Iterator[SquaredErrors]:
-        """Yield the squared errors at each horizon, in units of scale²."""
+    def squared(self, horizons: Sequence[int]) -> Iterator[tuple[int, int, int, FloatArray]]:
+        """Yield (episode, first start, horizon, squared errors of consecutive starts), errors in units of scale²."""
         for episode, first, h, predicted in self.model.predictions(self.data, horizons):
             true = self.reference.states[episode][first + h :][: len(predicted), : len(self.scale)]
             with np.errstate(over="ignore"):
                 scaled = predicted / self.scale
-            yield SquaredErrors(episode, first, h, squared_error(true / self.scale, scaled))
+            yield episode, first, h, squared_error(true / self.scale, scaled)
 
     def spread(self, horizon: int) -> tuple[FloatArray, int]:
         """Return Σ(y − mean(y))² of the values predicted at a horizon, in units of scale², and their number."""

@@ -20,7 +20,7 @@ from koopsieve.dictionary import Block, Dictionary
 from koopsieve.forms.model import Model
 from koopsieve.forms.path import PathPoint, SievePath
 from koopsieve.forms.task import Task
-from koopsieve.identify import Estimate, Identifier
+from koopsieve.identify import Estimate, Identifier, SpikeSlab
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.algorithm_2 import Sieve, sifted_by
 
@@ -194,7 +194,7 @@ class Outcome(Shown):
     dictionary: Dictionary
     statistics: RegressionStatistics
     kept: RegressionStatistics
-    explain: Identifier
+    explain: Identifier = field(default_factory=SpikeSlab)
     always_kept: tuple[str, ...] = ()
     decided: Estimate | None = None
     status: str = ""

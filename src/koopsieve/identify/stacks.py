@@ -118,7 +118,7 @@ def clip_eigenvalues(A: FloatArray, radius: float, scale: FloatArray | None = No
         moved = np.real(np.linalg.solve(vectors.T, (vectors * clipped).T).T)
     except np.linalg.LinAlgError:
         moved = balanced
-    reached = _spectral_radius(moved)
+    reached = spectral_radius(moved)
     if not reached <= radius * (1 + ROUNDING):
         source, reached = (moved, reached) if reached <= modulus.max() else (balanced, float(modulus.max()))
         moved = source * (radius / reached)
@@ -126,7 +126,7 @@ def clip_eigenvalues(A: FloatArray, radius: float, scale: FloatArray | None = No
     return result
 
 
-def _spectral_radius(A: FloatArray) -> float:
+def spectral_radius(A: FloatArray) -> float:
     """Return the largest absolute eigenvalue; inf for a matrix that is not finite."""
     return float(np.max(np.abs(np.linalg.eigvals(A)))) if np.isfinite(A).all() else np.inf
 

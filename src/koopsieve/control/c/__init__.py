@@ -90,7 +90,7 @@ def _tables(law: ControlLaw, rounds: int) -> str:
         "RATES": int(cost.rate_limited),
         "LIMITED": len(cost.limited),
         "PINNED": len(problem.pinned),
-        "EXACT": int(problem.same_at_every_step),
+        "EXACT": int(problem.model.step_is_linear),
         "ITERATIONS": law.iterations,
         "FIRST_ITERATIONS": max(law.iterations, MIN_FIRST_ITERATIONS),
         "SOLVER_ROUNDS": rounds,

@@ -18,7 +18,7 @@ from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.linear.refits import Refitted, Refitter, default_refits
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Task, filled, learning_statistics, with_validation
-from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
+from koopsieve.identify import Estimate, Identifier, LeastSquares
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.algorithm_2 import Sieve, TermSet
 from koopsieve.sieve.horizon import HorizonSieve
@@ -36,8 +36,6 @@ class LinearForm(Form):
         Each set gets the one that predicts best; by default least squares one step ahead and over the horizons.
     stable : bool
         Move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows.
-    explain : Identifier
-        Says what drives what among the kept observables.
     """
 
     model: ClassVar[type[LinearModel]] = LinearModel
@@ -46,7 +44,6 @@ class LinearForm(Form):
     sieve: Sieve = field(default_factory=HorizonSieve)
     refits: Mapping[str, Identifier] = field(default_factory=default_refits)
     stable: bool = True
-    explain: Identifier = field(default_factory=SpikeSlab)
 
     @property
     def fits_per_set(self) -> int:
@@ -107,7 +104,6 @@ class LinearCandidates(Candidates):
             dictionary=phi,
             statistics=both,
             kept=small,
-            explain=self.form.explain,
             always_kept=phi.input_term_names,
             decided=whole if isinstance(whole, Estimate) else None,
         )

@@ -18,10 +18,9 @@ from koopsieve.dictionary.term_map import Shifts, shifts
 from koopsieve.evaluate import WindowErrors, window_errors
 from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.path import PathPoint
-from koopsieve.forms.spectra import spectral_radius
 from koopsieve.identify import HorizonLeastSquares, Identifier, LeastSquares
 from koopsieve.identify.stacks import ROUNDING as ROUNDING
-from koopsieve.identify.stacks import clip_eigenvalues
+from koopsieve.identify.stacks import clip_eigenvalues, spectral_radius
 from koopsieve.regression import RegressionStatistics
 
 

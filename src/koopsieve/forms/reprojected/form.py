@@ -24,7 +24,6 @@ from koopsieve.forms.reprojected.structure import (
     selected,
 )
 from koopsieve.forms.task import Episodes, Task, window_length
-from koopsieve.identify import Identifier, SpikeSlab
 from koopsieve.regression import TriangularFactor
 from koopsieve.regression.statistics import SomeTargets
 from koopsieve.sieve.simulation import FitStatus, FittedSet, SimulationProblem, SimulationSieve
@@ -43,8 +42,6 @@ class ReprojectedForm(Form):
     ----------
     sieve : SimulationSieve
         Its windows are made about as long as the longest horizon.
-    explain : Identifier
-        Says, one step ahead, how probable each kept term is.
     """
 
     model: ClassVar[type[ReprojectedModel]] = ReprojectedModel
@@ -52,7 +49,6 @@ class ReprojectedForm(Form):
     uses_input_terms: ClassVar[bool] = True
 
     sieve: SimulationSieve = field(default_factory=SimulationSieve)
-    explain: Identifier = field(default_factory=SpikeSlab)
 
     def candidates(self, task: Task) -> ReprojectedCandidates:
         """Sift by simulation, and judge every set on validation windows and free runs."""
@@ -123,7 +119,6 @@ class ReprojectedCandidates(Candidates):
             dictionary=phi,
             statistics=_statistics(both.problem.one_step, phi, both.region),
             kept=_statistics(both.problem.one_step.select(kept, outputs), selected(phi, kept), both.region),
-            explain=self.form.explain,
             status="" if final.status is FitStatus.SETTLED else final.status.value,
         )
 

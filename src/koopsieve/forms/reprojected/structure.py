@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, Self
 
 import numpy as np
 
@@ -28,35 +27,9 @@ _ARRIVAL = 1  # … how many of these shares the last step to a limit is at leas
 _ABOVE_NEXT = 5  # … and how many times as many as at the next value: coarse quantisation has many at both
 
 
-class Regressors(Protocol):
-    """The regressors p(z) = [φ(x), ψ(x, u)] of a reprojected model, as functions of z = [x | u]."""
-
-    @property
-    def size(self) -> int:
-        """Number of regressors p."""
-        ...
-
-    def evaluate(self, z: FloatArray) -> FloatArray:
-        """Return the regressors of every row of z (N, n_x + n_u), shape (N, p)."""
-        ...
-
-    def slope_of_sums(self, z: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return ∂(Σ_i w_ci p_i)/∂z_j for weights (sums, p), shape (N, sums, n_x + n_u)."""
-        ...
-
-    @property
-    def program(self) -> Program | None:
-        """All of them as one flat program of z, for the compiled loops; None where they are code."""
-        ...
-
-    def select(self, indices: IndexArray) -> Self:
-        """Return the regressors with these (increasing) indices; the others are not computed any more."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class DictionaryRegressors:
-    """Some observables and input terms of a dictionary as the simulation wants them."""
+    """Some observables and input terms of a dictionary, p(z) = [φ(x), ψ(x, u)], as functions of z = [x | u]."""
 
     whole: Dictionary
     terms: IndexArray  # which of its observables and input terms, counted on after one another; increasing
@@ -143,7 +116,7 @@ def _limit(values: FloatArray) -> float:
 class ReprojectedStructure:
     """The structure of a reprojected model: everything but its coefficients."""
 
-    regressors: Regressors  # p(z), z = [x | u]
+    regressors: DictionaryRegressors
     outputs: int  # how many there are at one instant, n
     embedding: Embedding  # the delays in x
     bounds: OutputBounds  # where predictions are held
@@ -235,7 +208,7 @@ def own_places(free: BoolArray) -> list[tuple[IndexArray, IndexArray]]:
     return [(np.flatnonzero(column), number[column, c]) for c, column in enumerate(free.T)]
 
 
-def one_step_factor(regressors: Regressors, episodes: Iterable[Episode], outputs: int) -> TriangularFactor:
+def one_step_factor(regressors: DictionaryRegressors, episodes: Iterable[Episode], outputs: int) -> TriangularFactor:
     """Return the factor of the next outputs on all regressors; the rows are lifted and folded piece by piece."""
     factor = TriangularFactor.empty(regressors.size, outputs)
     for states, inputs in episodes:
