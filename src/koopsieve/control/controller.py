@@ -32,21 +32,11 @@ from koopsieve.uncertainty.noise import Noise
 
 @dataclass(frozen=True, eq=False)
 class ControlState:
-    """Memory of a control law between steps.
+    """Memory of a control law between steps."""
 
-    Parameters
-    ----------
-    acting : array, shape (l,)
-        The inputs of the model that act now, measured ones included.
-    plan : Plan, optional
-        The inputs planned from now on; none before the first measurement.
-    situation : Situation, optional
-        Where the plant is; none before the first measurement.
-    """
-
-    acting: FloatArray
-    plan: Plan | None = None
-    situation: Situation | None = None
+    acting: FloatArray  # (l,): the inputs of the model that act now, measured ones included
+    plan: Plan | None = None  # the inputs planned from now on; none before the first measurement
+    situation: Situation | None = None  # where the plant is; none before the first measurement
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,18 +78,8 @@ class Planner:
     def plan(self, request: Request, start: FloatArray, path: FloatArray | None) -> Plan:
         """Return a plan that costs no more than `start`, held within the limits.
 
-        Parameters
-        ----------
-        request : Request
-        start : array, shape (H, l)
-            The last plan, carried on.
-        path : array, shape (H + 1, size), optional
-            What the model was expected to carry along it; none at the first step.
-
-        Raises
-        ------
-        KoopsieveError
-            If predictions are not finite, whatever the inputs.
+        `start` (H, l) is the last plan, carried on, and `path` (H + 1, size) what the model was expected to carry under
+        it; none at the first step.
         """
         deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
         first = request.cost.within(start[None], request.previous)[0]

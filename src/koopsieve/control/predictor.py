@@ -36,10 +36,7 @@ class Adaptation:
     def of(cls, model: Model, memory: int) -> Adaptation:
         """Begin at the model's own coefficients, known as well as `memory` samples of its data would tell them.
 
-        Raises
-        ------
-        KoopsieveError
-            If the form has no coefficients that a regression finds, or the model does not know its data.
+        Refuses a form without coefficients that a regression finds, and a model that does not know its data.
         """
         whole_number("adapt, the samples to remember,", memory, MIN_MEMORY)
         support = None if model.calibration is None else model.calibration.support

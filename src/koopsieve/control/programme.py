@@ -75,13 +75,7 @@ class Cost:
         return cls(Q, S, R, low, high, rates, least, most, price, limited, some)
 
     def with_limits(self, limits: Limits, moved: IndexArray) -> Cost:
-        """Return the same weights and price with other limits.
-
-        Raises
-        ------
-        KoopsieveError
-            If an output, or the change of an input, is limited that was not before: the programme has no row for it.
-        """
+        """Return the same weights and price with other limits; one that was not there before is refused."""
         H, n = self.output_low.shape
         least, most = limits.bounds("outputs", H, n)
         rates, added = self.rates.copy(), np.isfinite(least) | np.isfinite(most)

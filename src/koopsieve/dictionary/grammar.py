@@ -56,12 +56,8 @@ class Token:
 def parsed(text: str, names: Mapping[str, Expr]) -> Expr:
     """Return the expression that a text describes, of the symbols that stand for names.
 
-    Names with a sample are given as `sample_name` writes them, y[k-1].
-
-    Raises
-    ------
-    KoopsieveError
-        Which says where the text cannot be understood, and what was expected there.
+    Names with a sample are given as `sample_name` writes them, y[k-1]. An error says where the text cannot be
+    understood, and what was expected there.
 
     Examples
     --------

@@ -109,21 +109,14 @@ def _checked_truth(truth: Trajectories, trajectories: Trajectories) -> Trajector
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowErrors(Shown):
-    """Mean NMSE over the outputs at each horizon, with its standard error over blocks of windows.
-
-    Parameters
-    ----------
-    horizons : tuple of int
-    error, standard_error : array, shape (len(horizons),)
-        inf where predictions diverge; the standard error is nan where there is a single block.
-    blocks : array, shape (len(horizons), number of blocks)
-        The mean of each block of windows.
-    """
+    """Mean NMSE over the outputs at each horizon, with its standard error over blocks of windows."""
 
     horizons: tuple[int, ...]
+    # error, standard_error (len(horizons),): inf where predictions diverge; the standard error is nan where there is a
+    # single block
     error: FloatArray
     standard_error: FloatArray
-    blocks: FloatArray
+    blocks: FloatArray  # (len(horizons), number of blocks): the mean of each block of windows
 
     @classmethod
     def joined(cls, parts: Sequence[WindowErrors]) -> WindowErrors:
@@ -164,15 +157,8 @@ def window_errors(
     """Predict from every start of every episode and return the error at each horizon.
 
     The mean over windows of Σ_outputs (y − ŷ)²/variance(y) / n_outputs: the mean over outputs of `horizon_nmse`. An
-    output that never changes at a horizon is compared with its magnitude instead.
-
-    Parameters
-    ----------
-    model : Model
-    trajectories : Trajectories
-    horizons : sequence of int
-    variance : array, shape (n_outputs,), optional
-        What squared errors are relative to, where these data are one part of several; by default their own variance.
+    output that never changes at a horizon is compared with its magnitude instead. `variance` (n_outputs,) is what
+    errors are relative to where these data are one part of several; left out, their own.
     """
     wanted, errors = sorted_horizons(horizons), HorizonErrors.of(model, trajectories)
     units = {h: _variance(errors, h) if variance is None else variance / errors.scale**2 for h in wanted}

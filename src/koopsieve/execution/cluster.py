@@ -36,16 +36,8 @@ class DaskExecutor(Executor):
 
     @classmethod
     def connect(cls, address: str, timeout: float = 5.0) -> DaskExecutor:
-        """Return the executor of a running scheduler, such as `tcp://host:8786`.
-
-        Raises
-        ------
-        KoopsieveError
-            If there is no scheduler at that address within `timeout` seconds, or Dask is not installed.
-        """
-        client: Any = needed(
-            "distributed", "Computing on a Dask cluster", "dask"
-        ).Client  # its own types are incomplete
+        """Return the executor of a running scheduler, such as `tcp://host:8786`; an error where none answers."""
+        client = needed("distributed", "Computing on a Dask cluster", "dask").Client
         import dask
 
         settings: Any = {"distributed.comm.timeouts.connect": timeout, "distributed.comm.retry.count": 0}

@@ -39,24 +39,14 @@ _MIN_UNEXPLAINED = 1e-5  # of a target's squares: more is subtracted in the end,
 
 @dataclass(frozen=True, eq=False)
 class TriangularFactor:
-    """R, S, cross products of what is left over, and row count of a regression problem.
+    """R, S, cross products of what is left over, and row count of a regression problem."""
 
-    Parameters
-    ----------
-    R : array, shape (p, p)
-        Upper triangular factor of the design, its diagonal not negative: one R per data set, whatever the chunks.
-    S : array, shape (p, q)
-        The targets seen through Q: QᵀT.
-    leftover_products : array, shape (q, q)
-        (T − QS)ᵀ(T − QS): cross products of the parts of the targets that no combination of regressors reaches.
-    rows : float
-        Number of rows behind the factor; not a whole number once old rows were discounted.
-    """
-
+    # (p, p): upper triangular factor of the design, its diagonal not negative: one R per data set, whatever the chunks
     R: FloatArray
-    S: FloatArray
+    S: FloatArray  # (p, q): the targets seen through Q: QᵀT
+    # (q, q): (T − QS)ᵀ(T − QS): cross products of the parts of the targets that no combination of regressors reaches
     leftover_products: FloatArray
-    rows: float
+    rows: float  # number of rows behind the factor; not a whole number once old rows were discounted
 
     @property
     def leftover(self) -> FloatArray:

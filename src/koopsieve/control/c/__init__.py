@@ -37,13 +37,7 @@ SOURCES = ("head.c", "innovations.c", "{estimator}.c", "cost.c", "programme.c", 
 def to_c(
     law: ControlLaw, acting: ArrayLike, folder: str | os.PathLike[str], name: str, rounds: int
 ) -> tuple[Path, ...]:
-    """Write the files into a folder, which is made if it is not there; see `Controller.to_c`.
-
-    Raises
-    ------
-    KoopsieveError
-        If the model does not carry its observables, or holds a user's own code.
-    """
+    """Write the files into a folder, which is made if it is not there; see `Controller.to_c`."""
     model = law.problem.model
     if not model.carries_observables:
         raise KoopsieveError(

@@ -39,17 +39,12 @@ class BilinearForm(Form):
     The sieve sees the linear evidence: which observables the outputs depend on is asked with the inputs entering
     linearly. Whether the products pay is decided on the validation windows. Sets are fitted by least squares one step
     ahead; the chosen one over many steps too, which is kept if it predicts better on the validation windows.
-
-    Parameters
-    ----------
-    sieve : Sieve
-        Gives the family of sets; by default `HorizonSieve()`.
     """
 
     model: ClassVar[type[BilinearModel]] = BilinearModel
     needs_inputs: ClassVar[bool] = True
 
-    sieve: Sieve = field(default_factory=HorizonSieve)
+    sieve: Sieve = field(default_factory=HorizonSieve)  # gives the family of sets; by default `HorizonSieve()`
 
     def candidates(self, task: Task) -> BilinearCandidates:
         """Sieve on the linear statistics, refit every set with products and judge it on the validation windows."""

@@ -26,23 +26,16 @@ from koopsieve.sieve.horizon import HorizonSieve
 
 @dataclass(frozen=True, eq=False)
 class LinearForm(Form):
-    """Linear models on the observables of a dictionary.
-
-    Parameters
-    ----------
-    sieve : Sieve
-        Gives the family of sets; by default `HorizonSieve()`.
-    refits : mapping from name to Identifier
-        Each set gets the one that predicts best; by default least squares one step ahead and over the horizons.
-    stable : bool
-        Move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows.
-    """
+    """Linear models on the observables of a dictionary."""
 
     model: ClassVar[type[LinearModel]] = LinearModel
     linear_in_delays: ClassVar[bool] = True
 
-    sieve: Sieve = field(default_factory=HorizonSieve)
+    sieve: Sieve = field(default_factory=HorizonSieve)  # gives the family of sets; by default `HorizonSieve()`
+    # from name to Identifier: each set gets the one that predicts best; by default least squares one step ahead and
+    # over the horizons
     refits: Mapping[str, Identifier] = field(default_factory=default_refits)
+    # move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows
     stable: bool = True
 
     @property

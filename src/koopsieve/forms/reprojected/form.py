@@ -36,18 +36,13 @@ REFIT = "simulated windows"
 
 @dataclass(frozen=True, eq=False)
 class ReprojectedForm(Form):
-    """Reprojected models: which observables and input terms the outputs need when they are simulated.
-
-    Parameters
-    ----------
-    sieve : SimulationSieve
-        Its windows are made about as long as the longest horizon.
-    """
+    """Reprojected models: which observables and input terms the outputs need when they are simulated."""
 
     model: ClassVar[type[ReprojectedModel]] = ReprojectedModel
     sifts: ClassVar[type[SimulationProblem]] = SimulationProblem
     uses_input_terms: ClassVar[bool] = True
 
+    # its windows are made about as long as the longest horizon
     sieve: SimulationSieve = field(default_factory=SimulationSieve)
 
     def candidates(self, task: Task) -> ReprojectedCandidates:

@@ -69,13 +69,7 @@ class SimulationSieve:
         episodes: Iterable[Episode],
         rng: np.random.Generator,
     ) -> SimulationProblem:
-        """Return the problem of fitting a structure to windows of some data.
-
-        Raises
-        ------
-        KoopsieveError
-            If no episode is as long as a window.
-        """
+        """Return the problem of fitting a structure to windows of data, of which one episode must hold one."""
         n, steps = structure.outputs, self.steps
         most = min(self.rows / (steps * n), self.repeats * one_step.rows / steps)
         windows = draw_windows(episodes, n, steps, max(int(most), 1), rng)
