@@ -171,6 +171,11 @@ def text(what: str, value: Any) -> str:
     return value
 
 
+def any_text(what: str, value: Any) -> str:
+    """Return a text that may be empty."""
+    return str(value)
+
+
 whole: Check = whole_number
 count: Check = partial(whole_number, least=1)
 share: Check = partial(real_number, allowed=SHARE)

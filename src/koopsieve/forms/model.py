@@ -89,6 +89,8 @@ class Model(Exportable, FormInterface, Shown, ABC):
             If shapes do not fit, inputs are missing, a value is not finite, or there are no bands that far ahead.
         """
         steps = checked_horizon(horizon)
+        if joint and level is None:
+            raise KoopsieveError("joint=True says which bands to give. Say at which level, such as level=0.9.")
         given = starts(self.signals, history, inputs, steps)
         mean = predicted(self, given)
         if level is not None:

@@ -187,12 +187,12 @@ def through_stacks(M: FloatArray, B: FloatArray, slopes: Mapping[int, FloatArray
     return by_maps + B.T @ by_acted, by_B
 
 
-def through_powers(A: FloatArray, M: FloatArray, direct: FloatArray) -> FloatArray:
-    """Return the slope with respect to A, given the direct ones with respect to each M_i: (D47), (D48).
+def through_powers(A: FloatArray, M: FloatArray, by_maps: FloatArray) -> FloatArray:
+    """Return the slope with respect to A, given those with respect to each M_i alone, G_i: (D47), (D48).
 
-    Backwards through M_i = A·M_{i−1}: Λ_i = direct_i + Aᵀ·Λ_{i+1}, and the slope is Σ_i Λ_i·M_{i−1}ᵀ.
+    Backwards through M_i = A·M_{i−1}: Λ_i = G_i + Aᵀ·Λ_{i+1}, and the slope is Σ_i Λ_i·M_{i−1}ᵀ.
     """
-    adjoint = direct.copy()
+    adjoint = by_maps.copy()
     for i in range(len(M) - 2, 0, -1):
         adjoint[i] += A.T @ adjoint[i + 1]
     slope: FloatArray = np.tensordot(adjoint[1:], M[:-1], axes=([0, 2], [0, 2]))

@@ -45,7 +45,7 @@ def compress(
     horizons : sequence of int
         Also keep the regressions of the outputs this many steps ahead (for the horizon sieve).
     chunk_rows : int, optional
-        Transitions lifted at a time; default: chunks that fit the cache, within `max_bytes`.
+        Transitions lifted at a time, instead of `max_bytes`; by default chunks that fit the cache.
     max_bytes : int, optional
         Bound on the memory that lifted samples take in one process, by default 64 MiB per thread, or more where
         that is less than three rows per regressor. Peak memory does not depend on the number of samples.
@@ -69,6 +69,8 @@ def compress(
     steps = _check_horizons(horizons, trajectories)
     engine: Executor = Threads() if executor is None else executor
     require_kind("an executor", engine, Executor, "Use Serial(), Threads() or DaskExecutor(client).")
+    if chunk_rows is not None and max_bytes is not None:
+        raise KoopsieveError("chunk_rows and max_bytes both say how much is lifted at a time. Give one of the two.")
     if chunk_rows is not None:
         chunk_rows = whole_number("chunk_rows, the transitions lifted at a time,", chunk_rows, 1)
     source = Stream.of(trajectories)

@@ -87,6 +87,8 @@ def reproduce(
     """
     if system not in FOLDERS:
         raise KoopsieveError(f"Unknown system {system!r}. Expected one of {', '.join(FOLDERS)}.")
+    if system == "wiener-hammerstein" and (quick or runs is not None):
+        raise KoopsieveError(f"{system} is one comparison of records: runs and quick have no effect. Leave them out.")
     whole_number("seed", seed)
     folder = None if data is None else Path(data)
     options = Options(runs, folder, seed, quick, as_published, workers or os.cpu_count() or 1, progress)

@@ -253,6 +253,8 @@ def wild(model):
     "call, message",
     [
         (lambda m: Controller(m.to_qp(8), gain=1.5), "gain, the share of the newest error, must lie from 0 to 1"),
+        (lambda m: Controller(m.to_qp(8), noise=Noise(np.ones(3), np.ones(2)), gain=0.2), "Give one of the two"),
+        (lambda m: Controller(m.to_qp(8), gain=0.2, drift=0.1), "drift= has no effect without a filter"),
         (lambda m: Controller(m.to_qp(8), iterations=0), "iterations must be a whole number, 1 or more"),
         (lambda m: Controller(m.to_qp(8), tolerance=0.0), "tolerance, that of the solver, must lie between 0 and 1"),
         (lambda m: Controller(m.to_qp(8), tolerance=np.nan), "tolerance, that of the solver, must lie between 0 and"),

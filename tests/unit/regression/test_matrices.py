@@ -129,6 +129,7 @@ def test_matrices_that_do_not_fit_are_refused_in_words(given, said):
         ({"A": [[1.0]], "C": [[1.0, 2.0]], "lift": abs}, "C must be a matrix of any × 1"),
         ({"A": [[1.0]], "C": [[1.0]]}, "Give C and lift together"),
         ({"A": [[1.0]], "names": ["a", "b"]}, "Expected 1, got 2"),
+        ({"A": [[1.0]], "output_names": ["y"]}, "name them with names="),
     ],
 )
 def test_models_of_matrices_that_do_not_fit_are_refused_in_words(given, said):

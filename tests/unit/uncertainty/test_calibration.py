@@ -155,6 +155,7 @@ def predicted(model, level=0.9, steps=1):
         (lambda model: predicted(model, 1.0), "level must lie above 0"),
         (lambda model: predicted(model, np.nan), "level must lie above 0"),
         (lambda model: predicted(model, []), "level is empty"),
+        (lambda model: model.predict([[0.0]], np.zeros((1, 1)), joint=True), "Say at which level"),
         (lambda model: calibrate(model, walk(1, 30), 30), "No episode is long enough"),
     ],
 )

@@ -150,6 +150,8 @@ class LinearModel(LiftedStateModel):
         >>> model.predict([[2.0]], horizon=2).round(3).tolist()
         [[2.2], [2.304]]
         """
+        if lift is None and output_names is not None:
+            raise KoopsieveError("Without lift the outputs are the lifted state: name them with names=.")
         a = _matrix("A", A, L := len(np.atleast_1d(A)), L)
         b = _matrix("B", np.empty((L, 0)) if B is None else B, L, None)
         if (lift is None) != (C is None):
