@@ -13,8 +13,7 @@ from koopsieve.data.delays import require_dataset
 from koopsieve.data.streaming.blocks import Chunk, Origin, cut
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
-from koopsieve.regression.factor import PendingRows, TriangularFactor, refuse_too_large
-from koopsieve.regression.given_statistics import MIN_PEAK
+from koopsieve.regression.factor import PendingRows, TriangularFactor, refuse_too_large, refuse_vanishing
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest
 
 BYTES_PER_THREAD = 64 * 2**20
@@ -215,25 +214,12 @@ def _check_found(found: RegressionStatistics) -> RegressionStatistics:
         raise KoopsieveError(
             f"No episode is long enough for the horizon {found.multistep.horizons[-1]}. Ask for shorter horizons."
         )
-    _refuse_vanishing(found)
+    if found.region is not None:
+        refuse_vanishing(np.abs(found.region).max(axis=0), (*found.signals.state_names, *found.signals.acting))
     refuse_too_large(found.factor, found.regressors + found.observables)
     if found.multistep is not None:
         refuse_too_large(found.multistep.factor, ("the outputs several steps ahead",))
     return found
-
-
-def _refuse_vanishing(found: RegressionStatistics) -> None:
-    """Check that states and inputs are not so small that their squares vanish."""
-    if found.region is None:
-        return
-    size = np.abs(found.region).max(axis=0)
-    names = (*found.signals.state_names, *found.signals.acting)
-    small = [name for name, peak in zip(names, size, strict=True) if 0 < peak < MIN_PEAK]
-    if small:
-        raise KoopsieveError(
-            f"The values of {', '.join(small[:3])} are too near to zero: their squares vanish in 64-bit floats. Change "
-            "the units, for example from metres to micrometres."
-        )
 
 
 def _check_horizons(horizons: Sequence[int], trajectories: Trajectories | Stream) -> tuple[int, ...]:

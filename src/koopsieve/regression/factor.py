@@ -27,6 +27,7 @@ from koopsieve.execution import one_blas_thread
 from koopsieve.regression.qr import expected_leverage, householder_update, positive_diagonal, products, solve_right
 
 MAX_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
+MIN_PEAK = 1e-140  # largest value of a column below which the squares of its digits vanish
 DEPENDENT = 1e-8  # norm outside the regressors before it, relative to its own: less is rounding
 _PANEL_COLUMNS = 32  # columns per panel of the blocked QR
 _FIRST_ROWS_PER_REGRESSOR = 4  # rows of the first QR, enough that those after it can be matrix products
@@ -128,6 +129,16 @@ def refuse_too_large(factor: TriangularFactor, names: Sequence[str]) -> None:
         raise KoopsieveError(
             f"The squares of {listed} are too large to be added up in 64-bit floats. Scale the data, or look for "
             "samples that are far too large."
+        )
+
+
+def refuse_vanishing(peaks: FloatArray, names: Sequence[str]) -> None:
+    """Check that no column is so small that its squares vanish; `peaks` are the largest absolute values."""
+    small = [name for name, peak in zip(names, peaks, strict=True) if 0 < peak < MIN_PEAK]
+    if small:
+        raise KoopsieveError(
+            f"The values of {', '.join(small[:3])} are too near to zero: their squares vanish in 64-bit floats. Change "
+            "the units, for example from metres to micrometres."
         )
 
 
