@@ -77,8 +77,8 @@ def models(terms):
             kind, block
         ) + Inputs()
         wide = (States() + Constant() + driven).fit(data)
-        drives = np.arange(len(wide.input_term_names))[: terms // 2]
-        cut = wide.select(np.arange(terms - len(drives)), drives)
+        input_terms = np.arange(len(wide.input_term_names))[: terms // 2]
+        cut = wide.select(np.arange(terms - len(input_terms)), input_terms)
         coef = 0.1 * rng.normal(size=(len(cut.regressors), 3))
         yield f"reprojected, {kind}", ReprojectedModel(coef, cut, np.stack([points.min(axis=0), points.max(axis=0)]))
 

@@ -98,9 +98,9 @@ def on_other_data(rows):
         given = SimpleNamespace(states=states, inputs=inputs, centers=centers, coefficients=kind.coefficients)
         phi = lift_all(given)
         size = phi.shape[1] - (inputs.shape[1] if inputs.size else 0)
-        drives = tuple(f"u{i}" for i in range(phi.shape[1] - size))
+        input_names = tuple(f"u{i}" for i in range(phi.shape[1] - size))
         print(name)
-        beside_least_squares(phi[:-1], phi[1:, :size], drives)
+        beside_least_squares(phi[:-1], phi[1:, :size], input_names)
 
 
 def against_ard(rows, snr_db, size=200):

@@ -20,6 +20,7 @@ from systems import (
     pendulum,
     planar_quadrotor,
     rossler,
+    stirred_tank,
 )
 
 from koopsieve import Constant, SquaredExponential, States, Trajectories, embed_delays
@@ -30,7 +31,6 @@ from koopsieve.systems import (
     lorenz,
     random_drive,
     random_thrust,
-    stirred_tank,
     surface_vehicle,
     two_tanks,
     van_der_pol,

@@ -101,8 +101,8 @@ def line(name, odds, found):
     """Return one row of the table."""
     cells = []
     for inclusion, truth, _ in found:
-        said = inclusion >= 0.5
-        f1 = 2 * np.sum(said & truth) / max(said.sum() + truth.sum(), 1)
+        chosen = inclusion >= 0.5
+        f1 = 2 * np.sum(chosen & truth) / max(chosen.sum() + truth.sum(), 1)
         cells.append(f"{np.mean((inclusion - truth) ** 2):.4f} {f1:.2f}")
     inclusion, truth = (np.concatenate([one[i] for one in found]) for i in range(2))
     sure = inclusion >= 0.9

@@ -7,6 +7,7 @@ from .excitable import fitzhugh_nagumo, oregonator
 from .noisy_double_well import double_well
 from .planar_quadrotor_model import PlanarQuadrotor, planar_quadrotor
 from .predator_prey import lotka_volterra
+from .stirred_tank_reactor import stirred_tank
 
 __all__ = [
     "PlanarQuadrotor",
@@ -18,4 +19,5 @@ __all__ = [
     "pendulum",
     "planar_quadrotor",
     "rossler",
+    "stirred_tank",
 ]

@@ -62,7 +62,7 @@ def read_archive(
                 "Use the koopsieve that wrote it."
             )
         return build(header, arrays)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, IsADirectoryError) as error:
         raise KoopsieveError(f"There is no file {os.fspath(path)}. Check the path.") from error
     except KoopsieveError as error:
         raise KoopsieveError(f"{os.fspath(path)} cannot be read as {kind}. {error}") from error

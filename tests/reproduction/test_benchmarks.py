@@ -98,9 +98,9 @@ def test_thirty_observables_of_lorenz_are_five_times_better_than_random_ones():
 def test_the_benchmark_runs_continues_and_names_every_rival(tmp_path):
     rows = tmp_path / "rows.jsonl"
     quick = ["--quick", "--systems", "duffing", "--seed", "1", "--snr", "20", "--processes", "1", "--rows", str(rows)]
-    told = printed("reduction", *quick, "--equal")
+    table = printed("reduction", *quick, "--equal")
     for rival in ("row-wise ℓ1", "group lasso", "T-SSD", "principal vectors", "pqEDMD", "matching pursuit", "k-means"):
-        assert rival in told
+        assert rival in table
     written = rows.read_text()
     assert "Ran 0 parts" in printed("reduction", *quick, "--equal")
     assert rows.read_text() == written

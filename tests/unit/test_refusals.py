@@ -212,8 +212,8 @@ def test_an_output_that_never_changes_is_named(states, options, message):
 
 @pytest.mark.parametrize("rows", [4, 5, 8])
 def test_a_few_rows_with_an_input(rows):
-    said = r"too short( for [1-9]\d* delays)?: .*has \d samples\. Expected at least \d+"
-    with pytest.raises(KoopsieveError, match=said):
+    message = r"too short( for [1-9]\d* delays)?: .*has \d samples\. Expected at least \d+"
+    with pytest.raises(KoopsieveError, match=message):
         sift(Trajectories.from_arrays(X[:rows, :1], U[: rows - 1]), horizons=[1])
 
 

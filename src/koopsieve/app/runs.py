@@ -39,32 +39,15 @@ class RunState(Enum):
 
 @dataclass(frozen=True)
 class RunStatus:
-    """What is known of a run while it goes on.
-
-    Parameters
-    ----------
-    state : RunState
-    doing : str
-        What it does now.
-    share : float
-        How much of the whole job is done, from 0 to 1.
-    left : str
-        How long it still takes, in words.
-    best : str
-        The best model so far, in words.
-    notes : tuple of str
-        Warnings.
-    error : str
-        Why it failed.
-    """
+    """What is known of a run while it goes on."""
 
     state: RunState = RunState.RUNNING
-    doing: str = "Starting"
-    share: float = 0.0
-    left: str = ""
-    best: str = ""
-    notes: tuple[str, ...] = ()
-    error: str = ""
+    doing: str = "Starting"  # what it does now
+    share: float = 0.0  # how much of the whole job is done, from 0 to 1
+    left: str = ""  # how long it still takes, in words
+    best: str = ""  # the best model so far, in words
+    notes: tuple[str, ...] = ()  # warnings
+    error: str = ""  # why it failed
     lowest: float = field(default=float("inf"), repr=False)
 
     def after(self, line: Mapping[str, Any]) -> RunStatus:

@@ -96,23 +96,8 @@ def serve(
 ) -> None:
     """Serve the app until Ctrl-C.
 
-    Parameters
-    ----------
-    files : sequence of path
-        Logs to begin with; they stay where they are.
-    folder : path
-        Where runs and dropped files go.
-    port : int, optional
-        By default one that is free.
-    browser : bool
-        Whether to open a browser.
-    say : callable
-        Called with the address.
-
-    Raises
-    ------
-    KoopsieveError
-        If NiceGUI is not installed, a file is not there, or the port is taken.
+    `files` are logs to begin with; they stay where they are. Runs and dropped files go to `folder`. Without `port` it
+    is one that is free; `say` is called with the address.
     """
     nicegui = needed("nicegui", "The app", "app")
     from koopsieve.app.page import AppPage

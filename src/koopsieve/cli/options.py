@@ -1,6 +1,6 @@
 """Options of commands, declared once as fields of a dataclass: check, default, flag and help; where a command writes.
 
-A check returns the value, or raises TypeError with what was expected.
+A check takes the name of an option and its value, and returns the value or refuses it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -19,7 +20,7 @@ import typer
 from rich.markup import escape
 
 from koopsieve._display import csv_text
-from koopsieve._types import KoopsieveError
+from koopsieve._types import POSITIVE, SHARE, KoopsieveError, real_number, whole_number
 from koopsieve._written import write_text
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Options = TypeVar("Options", bound="DataclassInstance")
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier run.")]
 _METAVARS: dict[Any, str] = {str: "TEXT", int: "N", float: "NUMBER", list[str]: "NAMES"}
-Check = Callable[[Any], Any]
+Check = Callable[..., Any]  # (name, value) to the value
 Row = list[Any]
 
 
@@ -52,9 +53,9 @@ def updated(options: Options, values: Mapping[str, Any], source: str) -> Options
             hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(checks)}."
             raise KoopsieveError(f"{source} has the unknown key {key!r}. {hint}")
         try:
-            found[key] = checks[key](value)
-        except TypeError as error:
-            raise KoopsieveError(f"{key} must be {error}. Got {value!r} from {source}.") from None
+            found[key] = checks[key](key, value)
+        except KoopsieveError as error:
+            raise KoopsieveError(f"{error} It comes from {source}.") from None
     return replace(options, **found)
 
 
@@ -155,76 +156,69 @@ def _value(entry: Field[Any], given: Any) -> Any:
     return [int(part) if part.isdecimal() and entry.name == "horizons" else part for part in parts]
 
 
-def texts(value: Any) -> tuple[str, ...]:
-    """Return one text or several; raises TypeError for anything else."""
+def texts(what: str, value: Any) -> tuple[str, ...]:
+    """Return one text or several."""
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, Sequence) or not all(isinstance(item, str) and item for item in given):
-        raise TypeError("text, or a list of texts")
+        raise KoopsieveError(f"{what} must be text, or a list of texts. Got {value!r}.")
     return tuple(given)
 
 
-def text(value: Any) -> str:
+def text(what: str, value: Any) -> str:
     """Return a text."""
     if not isinstance(value, str) or not value:
-        raise TypeError("text")
+        raise KoopsieveError(f"{what} must be text. Got {value!r}.")
     return value
 
 
-def _number(kind: type[int] | type[float], allowed: Callable[[Any], bool], expected: str) -> Check:
-    """Return a check that lets numbers pass which are allowed, flags never; `expected` says which those are."""
-
-    def check(value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, (int, kind)) or not allowed(value):
-            raise TypeError(expected)
-        return kind(value)
-
-    return check
+def any_text(what: str, value: Any) -> str:
+    """Return a text that may be empty."""
+    return str(value)
 
 
-whole = _number(int, lambda value: value >= 0, "a whole number, 0 or more")
-count = _number(int, lambda value: value >= 1, "a whole number, 1 or more")
-share = _number(float, lambda value: 0 < value < 1, "a number between 0 and 1, both excluded")
-positive = _number(float, lambda value: 0 < value <= sys.float_info.max, "a positive number")
+whole: Check = whole_number
+count: Check = partial(whole_number, least=1)
+share: Check = partial(real_number, allowed=SHARE)
+positive: Check = partial(real_number, allowed=POSITIVE)
 
 
-def whole_or_auto(value: Any) -> int | str:
+def whole_or_auto(what: str, value: Any) -> int | str:
     """Return a whole number from 0, also if it is written as text, or "auto"."""
     if value == "auto":
         return "auto"
     try:
-        found: int = whole(int(value) if isinstance(value, str) and value.isdecimal() else value)
-        return found
-    except TypeError:
-        raise TypeError("a whole number, 0 or more, or auto") from None
+        return whole_number(what, int(value) if isinstance(value, str) and value.isdecimal() else value)
+    except KoopsieveError:
+        raise KoopsieveError(f"{what} must be a whole number, 0 or more, or auto. Got {value!r}.") from None
 
 
-def wholes(value: Any) -> tuple[int, ...]:
+def wholes(what: str, value: Any) -> tuple[int, ...]:
     """Return one or more whole numbers from 1, sorted."""
     given = [value] if isinstance(value, int) else value
     ints = isinstance(given, Sequence) and all(isinstance(h, int) and not isinstance(h, bool) for h in given)
     if not ints or not given or min(given) < 1:
-        raise TypeError("one or more whole numbers, each at least 1")
+        raise KoopsieveError(f"{what} must be one or more whole numbers, each at least 1. Got {value!r}.")
     return tuple(sorted(set(given)))
 
 
-def one_of(*choices: str) -> Callable[[Any], str]:
+def one_of(*choices: str) -> Check:
     """Return a check that lets only `choices` pass."""
 
-    def check(value: Any) -> str:
+    def check(what: str, value: Any) -> str:
         if value not in choices:
-            raise TypeError(f"one of {', '.join(choices)}")
+            raise KoopsieveError(f"{what} must be one of {', '.join(choices)}. Got {value!r}.")
         return str(value)
 
     return check
 
 
-def some_of(*choices: str) -> Callable[[Any], tuple[str, ...]]:
+def some_of(*choices: str) -> Check:
     """Return a check that lets only lists of `choices` pass."""
 
-    def check(value: Any) -> tuple[str, ...]:
-        given = texts(value)
+    def check(what: str, value: Any) -> tuple[str, ...]:
+        given = texts(what, value)
         if not given or not set(given) <= set(choices):
-            raise TypeError(f"some of {', '.join(choices)}")
+            raise KoopsieveError(f"{what} must be some of {', '.join(choices)}. Got {value!r}.")
         return given
 
     return check

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from koopsieve._types import KoopsieveError, needed
 from koopsieve.cli.command_settings import GAPS, Settings
-from koopsieve.cli.options import count, option, texts
+from koopsieve.cli.options import any_text, count, option, texts
 from koopsieve.data import Stream, Trajectories
 from koopsieve.forms import Model
 from koopsieve.io.reading.columns import INTERPOLATE, REFUSE, Reading
@@ -125,8 +125,8 @@ class ReadingOptions:
         texts, (), "Names of the outputs in the file, if they differ.", "--states", "-y", split=True
     )
     inputs: tuple[str, ...] = option(texts, (), "The same for the inputs.", "--inputs", "-u", split=True)
-    episode: str | None = option(str, None, f"Column that tells episodes apart, {_AS_LEARNED}.")
-    time: str | None = option(str, None, f"Column of times, {_AS_LEARNED}; '' for none.")
+    episode: str | None = option(any_text, None, f"Column that tells episodes apart, {_AS_LEARNED}.")
+    time: str | None = option(any_text, None, f"Column of times, {_AS_LEARNED}; '' for none.")
     gaps: str | None = option(GAPS, None, f"refuse, split or interpolate, {_AS_LEARNED}.")
     max_gap: int | None = option(count, None, "The longest gap to interpolate, in samples.")
 

@@ -86,11 +86,6 @@ class ControlProblem:
         widths = len(signals.outputs), self.moved, len(signals.inputs)
         return Cost.of(self.horizon, *widths, self.weights, self.limits)
 
-    @property
-    def same_at_every_step(self) -> bool:
-        """Tell whether P and A never change."""
-        return self.model.step_is_linear
-
     def programme(
         self,
         carried: ArrayLike,
@@ -131,7 +126,7 @@ class ControlProblem:
         self, carried: FloatArray, disturbance: FloatArray, plan: FloatArray, path: FloatArray | None = None
     ) -> AffinePrediction:
         """Return future outputs as a function of future inputs: see `linearised_prediction`."""
-        if self.same_at_every_step:
+        if self.model.step_is_linear:
             return self._response.around(carried, disturbance)
         return linearised_prediction(self.model, carried, disturbance, plan, path)
 
@@ -141,7 +136,7 @@ class ControlProblem:
         """Return the programme of a prediction, for a reference (horizon, n_outputs)."""
         lower, upper = bounds(cost, prediction, previous)
         q = gradient(cost, prediction, reference, previous)
-        if self.same_at_every_step:
+        if self.model.step_is_linear:
             return QuadraticProgramme(self._P, q, self._A, lower, upper)
         P, A = hessian(cost, prediction.G), constraint_matrix(cost, prediction.G)
         return QuadraticProgramme(P, q, A, lower, upper)

@@ -29,24 +29,16 @@ from koopsieve.control.state_estimate import GAIN, Estimator, Filtered, FromHist
 from koopsieve.forms import Model
 from koopsieve.uncertainty.noise import Noise
 
+DRIFT = 0.1  # of the disturbance that a controller's filter estimates
+
 
 @dataclass(frozen=True, eq=False)
 class ControlState:
-    """Memory of a control law between steps.
+    """Memory of a control law between steps."""
 
-    Parameters
-    ----------
-    acting : array, shape (l,)
-        The inputs of the model that act now, measured ones included.
-    plan : Plan, optional
-        The inputs planned from now on; none before the first measurement.
-    situation : Situation, optional
-        Where the plant is; none before the first measurement.
-    """
-
-    acting: FloatArray
-    plan: Plan | None = None
-    situation: Situation | None = None
+    acting: FloatArray  # (l,): the inputs of the model that act now, measured ones included
+    plan: Plan | None = None  # the inputs planned from now on; none before the first measurement
+    situation: Situation | None = None  # where the plant is; none before the first measurement
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,9 +155,9 @@ class Controller:
     gain : float, optional
         Given, the state is the measured history even so: share of the newest one-step error that goes into the
         disturbance, 0.2 where there is no filter.
-    drift : float
-        With a filter: rate of change of the disturbance, see `KalmanFilter`; a larger one answers sooner, and moves
-        the inputs more.
+    drift : float, optional
+        With a filter: rate of change of the disturbance, see `KalmanFilter`, 0.1 if left out; a larger one answers
+        sooner, and moves the inputs more.
     gate : float
         Standard deviations beyond which a measurement is a spike and not used, one sample at most. It needs a model
         that knows its noise, or `noise`.
@@ -178,7 +170,7 @@ class Controller:
     problem: ControlProblem
     noise: Noise | None = None
     gain: float | None = None
-    drift: float = 0.1
+    drift: float | None = None
     gate: float = 8.0
     iterations: int = 3
     tolerance: float = 1e-5
@@ -195,10 +187,14 @@ class Controller:
     def _law(self) -> ControlLaw:
         model = self.problem.model
         noise = model.noise if self.noise is None and self.gain is None else self.noise
+        if self.noise is not None and self.gain is not None:
+            raise KoopsieveError("gain= is for estimates from the history, noise= for a filter. Give one of the two.")
+        if noise is None and self.drift is not None:
+            raise KoopsieveError("drift= has no effect without a filter. Leave it out, or give noise= and no gain.")
         estimator: Estimator = (
             FromHistory(model, GAIN if self.gain is None else self.gain, self.gate)
             if noise is None
-            else Filtered(KalmanFilter(model, noise, self.drift, gate=self.gate))
+            else Filtered(KalmanFilter(model, noise, DRIFT if self.drift is None else self.drift, self.gate))
         )
         return ControlLaw(self.problem, estimator, self.iterations, self.tolerance, self.time_limit)
 

@@ -95,8 +95,13 @@ class KalmanFilter:
     gate: float = 8.0
 
     def __post_init__(self) -> None:
+        if self.noise is None and self.model.noise is None:
+            raise KoopsieveError(
+                "The model does not know its noise. Those that sift returns do; give others theirs with noise= and "
+                "noise_of(model, statistics), or with calibrate(model, held_out_data, horizon=…)."
+            )
         if self.noise is None:
-            object.__setattr__(self, "noise", known_noise(self.model))
+            object.__setattr__(self, "noise", self.model.noise)
         check_gate(self.gate)
         real_number("drift, the variance of the disturbance,", self.drift, NOT_NEGATIVE)
         require_kind("noise= as Noise", self.noise, Noise, "Make it with noise_of(model, statistics).")
@@ -220,19 +225,3 @@ class KalmanFilter:
         """Return E: the derivatives with respect to the outputs, or the outputs' rows alone for the plain filter."""
         outputs = len(self._reading)
         return slopes[:, :outputs] if self.relifts else np.asarray(np.linalg.pinv(self._reading), dtype=float)
-
-
-def known_noise(model: Model) -> Noise:
-    """Return the noise that a model knows.
-
-    Raises
-    ------
-    KoopsieveError
-        If it knows none.
-    """
-    if model.noise is None:
-        raise KoopsieveError(
-            "The model does not know its noise. Those that sift returns do; give others theirs with noise= and "
-            "noise_of(model, statistics), or with calibrate(model, held_out_data, horizon=…)."
-        )
-    return model.noise

@@ -31,23 +31,12 @@ ROUNDING = 1e-12  # of the cost of all outputs at zero: less is rounding
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a plan is made for.
+    """What a plan is made for."""
 
-    Parameters
-    ----------
-    now : Situation
-        Where the plant is.
-    reference : array, shape (H, n)
-    previous : array, shape (l,)
-        The input before.
-    cost : Cost
-        With the limits and measured inputs of this step.
-    """
-
-    now: Situation
-    reference: FloatArray
-    previous: FloatArray
-    cost: Cost
+    now: Situation  # where the plant is
+    reference: FloatArray  # (H, n)
+    previous: FloatArray  # (l,): the input before
+    cost: Cost  # with the limits and measured inputs of this step
 
     def value(self, outputs: FloatArray, plans: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the costs of plans (k, H, l) with outputs (k, H, n); see `Cost.value`."""
@@ -61,26 +50,14 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedPlan:
-    """A plan and what becomes of it.
+    """A plan and what becomes of it."""
 
-    Parameters
-    ----------
-    inputs : array, shape (H, l)
-    path : array, shape (H + 1, size), optional
-        What the model carries; none in the linear form.
-    outputs : array, shape (H, n)
-    cost : float
-    cost_of_steps : array, shape (H,)
-    checked : bool
-        Whether the model itself was asked for the cost, and not only slopes around another path.
-    """
-
-    inputs: FloatArray
-    path: FloatArray | None
-    outputs: FloatArray
+    inputs: FloatArray  # (H, l)
+    path: FloatArray | None  # (H + 1, size): what the model carries; none in the linear form
+    outputs: FloatArray  # (H, n)
     cost: float
-    cost_of_steps: FloatArray
-    checked: bool = True
+    cost_of_steps: FloatArray  # (H,)
+    checked: bool = True  # whether the model itself was asked for the cost, and not only slopes around another path
 
     @property
     def stalled(self) -> bool:
@@ -101,23 +78,13 @@ class Planner:
     def plan(self, request: Request, start: FloatArray, path: FloatArray | None) -> Plan:
         """Return a plan that costs no more than `start`, held within the limits.
 
-        Parameters
-        ----------
-        request : Request
-        start : array, shape (H, l)
-            The last plan, carried on.
-        path : array, shape (H + 1, size), optional
-            What the model was expected to carry along it; none at the first step.
-
-        Raises
-        ------
-        KoopsieveError
-            If predictions are not finite, whatever the inputs.
+        `start` (H, l) is the last plan, carried on, and `path` (H + 1, size) what the model was expected to carry under
+        it; none at the first step.
         """
         deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
         first = request.cost.within(start[None], request.previous)[0]
         with np.errstate(over="ignore", invalid="ignore"):  # a plan that diverges costs infinity
-            if self.problem.same_at_every_step:
+            if self.problem.model.step_is_linear:
                 found, count, status = self._exact(request, first, deadline)
             else:
                 found, count, status = self._searched(request, first, path, deadline)
@@ -251,7 +218,7 @@ class Planner:
     @cached_property
     def _solver(self) -> Solver:
         problem = self.problem
-        return Solver(problem.pattern, problem.cost.moves, problem.same_at_every_step, self.tolerance)
+        return Solver(problem.pattern, problem.cost.moves, problem.model.step_is_linear, self.tolerance)
 
 
 def _best(request: Request, plans: FloatArray, outputs: FloatArray, paths: FloatArray | None) -> EvaluatedPlan:

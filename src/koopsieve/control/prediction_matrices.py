@@ -30,19 +30,11 @@ class AffinePrediction:
 
 @dataclass(frozen=True, eq=False)
 class PathPrediction(AffinePrediction):
-    """The same along a path, with what is carried at every step: z[k+h] = drift[h] + pull[h]·U, h = 0, …, H.
+    """The same along a path, with what is carried at every step: z[k+h] = drift[h] + pull[h]·U, h = 0, …, H."""
 
-    Parameters
-    ----------
-    drift : array, shape (H + 1, size)
-    pull : array, shape (H + 1, size, H·l)
-    A : array, shape (H, size, size)
-        The slopes of the steps.
-    """
-
-    drift: FloatArray
-    pull: FloatArray
-    A: FloatArray
+    drift: FloatArray  # (H + 1, size)
+    pull: FloatArray  # (H + 1, size, H·l)
+    A: FloatArray  # (H, size, size): the slopes of the steps
 
     def path(self, plan: FloatArray) -> FloatArray:
         """Return what is carried at every step under a plan (H, l)."""

@@ -20,37 +20,24 @@ from koopsieve.forms.prediction import as_rows, checked_horizon, finite_array, m
 
 LEAST_INFORMATION = 0.05  # of what `memory` samples of the model's own data hold, which is never forgotten
 MIN_MEMORY = 10  # samples; with fewer the coefficients follow the noise
+DEAD_ZONE = 1.0  # standard deviations: smaller innovations are noise
 
 
 @dataclass(frozen=True, eq=False)
 class Adaptation:
-    """Coefficients that follow the samples; pure: every update returns the next.
+    """Coefficients that follow the samples; pure: every update returns the next."""
 
-    Parameters
-    ----------
-    model : Model
-        With the coefficients found so far.
-    whitening : array, shape (terms, r)
-        Directions in which the coefficients may move: those that the data of the model excited.
-    information : array, shape (r, r)
-        What is known of these directions, in units of the noise.
-    memory : int
-        Samples that are remembered.
-    """
-
-    model: Model
+    model: Model  # with the coefficients found so far
+    # (terms, r): directions in which the coefficients may move: those that the data of the model excited
     whitening: FloatArray
-    information: FloatArray
-    memory: int
+    information: FloatArray  # (r, r): what is known of these directions, in units of the noise
+    memory: int  # samples that are remembered
 
     @classmethod
     def of(cls, model: Model, memory: int) -> Adaptation:
         """Begin at the model's own coefficients, known as well as `memory` samples of its data would tell them.
 
-        Raises
-        ------
-        KoopsieveError
-            If the form has no coefficients that a regression finds, or the model does not know its data.
+        Refuses a form without coefficients that a regression finds, and a model that does not know its data.
         """
         whole_number("adapt, the samples to remember,", memory, MIN_MEMORY)
         support = None if model.calibration is None else model.calibration.support
@@ -86,8 +73,8 @@ class Predictor:
         As it is now; with `adapt` it changes.
     adapt : int, optional
         Refit the coefficients at every sample; the number of samples to remember. Left out, the model stays as it is.
-    dead_zone : float
-        Innovations of fewer standard deviations change nothing: they are noise.
+    dead_zone : float, optional
+        Innovations of fewer standard deviations teach nothing: they are noise. With `adapt`; 1 if left out.
     gate : float
         Standard deviations beyond which a sample is a spike and not used, one at most.
     gain : float
@@ -111,7 +98,7 @@ class Predictor:
 
     model: Model
     adapt: int | None = None
-    dead_zone: float = 1.0
+    dead_zone: float | None = None
     gate: float = 8.0
     gain: float = 0.0
     _rows: list[FloatArray] = field(init=False, repr=False)
@@ -120,7 +107,10 @@ class Predictor:
     _adaptation: Adaptation | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        real_number("dead_zone, in standard deviations,", self.dead_zone, NOT_NEGATIVE)
+        if self.dead_zone is not None:
+            real_number("dead_zone, in standard deviations,", self.dead_zone, NOT_NEGATIVE)
+            if self.adapt is None:
+                raise KoopsieveError("dead_zone= has no effect on a model that stays as it is. Give adapt= too.")
         _ = self._estimator  # checks gate and gain
         self._adaptation = None if self.adapt is None else Adaptation.of(self.model, self.adapt)
         self.reset()
@@ -199,7 +189,7 @@ class Predictor:
         now = self.innovations
         if self._adaptation is None or self._now is None or not now.taken.all():
             return
-        if (np.abs(now.values) <= self.dead_zone * now.deviation).all():
+        if (np.abs(now.values) <= (DEAD_ZONE if self.dead_zone is None else self.dead_zone) * now.deviation).all():
             return
         self._adaptation = self._adaptation.following(before.line, acted, self._now.line)
         self.model = self._adaptation.model

@@ -40,35 +40,21 @@ class Cost:
     """Weights and limits spread over the horizon: what depends on neither state nor reference.
 
     Inputs that are measured and not moved are pinned: they have no weights, and their limits are their forecast.
-
-    Parameters
-    ----------
-    Q, S, R : array, shape (n, n), (l, l) and (l, l)
-        Weights of outputs, of changes of the inputs, and of inputs.
-    low, high : array, shape (H, l)
-        Limits of inputs.
-    rates : array, shape (l,)
-        Limits of their changes.
-    output_low, output_high : array, shape (H, n)
-    price : array, shape (n,)
-        Of exceeding the outputs' limits.
-    limited : array of int
-        Which of the H·n future outputs may have limits.
-    rate_limited : bool
-        Whether changes of inputs may have limits.
     """
 
+    # Q, S, R (n, n), (l, l) and (l, l): weights of outputs, of changes of the inputs, and of inputs
     Q: FloatArray
     S: FloatArray
     R: FloatArray
+    # low, high (H, l): limits of inputs
     low: FloatArray
     high: FloatArray
-    rates: FloatArray
-    output_low: FloatArray
-    output_high: FloatArray
-    price: FloatArray
-    limited: IndexArray
-    rate_limited: bool
+    rates: FloatArray  # (l,): limits of their changes
+    output_low: FloatArray  # (H, n)
+    output_high: FloatArray  # (H, n)
+    price: FloatArray  # (n,): of exceeding the outputs' limits
+    limited: IndexArray  # which of the H·n future outputs may have limits
+    rate_limited: bool  # whether changes of inputs may have limits
 
     @classmethod
     def of(cls, horizon: int, outputs: int, moved: IndexArray, inputs: int, weights: Weights, limits: Limits) -> Cost:
@@ -89,13 +75,7 @@ class Cost:
         return cls(Q, S, R, low, high, rates, least, most, price, limited, some)
 
     def with_limits(self, limits: Limits, moved: IndexArray) -> Cost:
-        """Return the same weights and price with other limits.
-
-        Raises
-        ------
-        KoopsieveError
-            If an output, or the change of an input, is limited that was not before: the programme has no row for it.
-        """
+        """Return the same weights and price with other limits; one that was not there before is refused."""
         H, n = self.output_low.shape
         least, most = limits.bounds("outputs", H, n)
         rates, added = self.rates.copy(), np.isfinite(least) | np.isfinite(most)

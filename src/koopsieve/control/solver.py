@@ -76,18 +76,9 @@ def sparse(dense: FloatArray, mask: BoolArray) -> Any:
 class Solver:
     """Active sets, and an OSQP workspace for where they do not end.
 
-    The workspace keeps what it has factored; up to the tolerance, answers depend on the programme alone.
-
-    Parameters
-    ----------
-    pattern : tuple of array
-        P and A with an entry that is not zero wherever one may ever stand.
-    moves : int
-        Number of inputs over the horizon; the other variables are excesses.
-    fixed : bool
-        Whether P and A stay what they are at the first programme.
-    tolerance : float
-        Absolute and relative, of OSQP.
+    The workspace keeps what it has factored; up to the tolerance, answers depend on the programme alone. `pattern` is P
+    and A with an entry that is not zero wherever one may ever stand, `moves` the number of inputs over the horizon, the
+    other variables being excesses; with `fixed` P and A stay what they are at the first programme.
     """
 
     def __init__(
@@ -101,13 +92,7 @@ class Solver:
     def solve(
         self, programme: QuadraticProgramme, start: FloatArray | None = None, seconds: float | None = None
     ) -> FloatArray:
-        """Return the minimiser, searched from `start` and for at most `seconds`, if these are given.
-
-        Raises
-        ------
-        KoopsieveError
-            If there is none, because the model's predictions are not finite or limits contradict each other.
-        """
+        """Return the minimiser, searched from `start` and for at most `seconds`, if these are given."""
         if not (np.isfinite(programme.P).all() and np.isfinite(programme.q).all()):
             raise KoopsieveError(
                 "The model's predictions over the horizon are not finite. Use a shorter horizon or a stable model."

@@ -93,27 +93,14 @@ class Innovations:
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """What a controller knows of the plant.
+    """What a controller knows of the plant."""
 
-    Parameters
-    ----------
-    carried : array, shape (size,)
-        What the model carries now.
-    disturbance : array, shape (size,)
-        What is added in every step.
-    line : array, shape (n,)
-        The measured state, delays included; what is missing or a spike is replaced by its prediction.
-    innovations : Innovations
-        The newest measurement less its prediction.
-    belief : Belief, optional
-        Of the Kalman filter, where one is used.
-    """
-
-    carried: FloatArray
-    disturbance: FloatArray
+    carried: FloatArray  # (size,): what the model carries now
+    disturbance: FloatArray  # (size,): what is added in every step
+    # (n,): the measured state, delays included; what is missing or a spike is replaced by its prediction
     line: FloatArray
-    innovations: Innovations
-    belief: Belief | None = None
+    innovations: Innovations  # the newest measurement less its prediction
+    belief: Belief | None = None  # of the Kalman filter, where one is used
 
 
 class Estimator(Protocol):
@@ -130,20 +117,13 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FromHistory:
-    """Lift the measured state; the disturbance is the smoothed error of one-step predictions (D74).
-
-    Parameters
-    ----------
-    model : Model
-    gain : float
-        Share of the newest error that goes into the disturbance, from 0 (no disturbance) to 1 (no smoothing).
-    gate : float
-        Standard deviations beyond which an innovation is a spike and not used, one sample at most. It needs a model
-        that knows its noise.
-    """
+    """Lift the measured state; the disturbance is the smoothed error of one-step predictions (D74)."""
 
     model: Model
+    # share of the newest error that goes into the disturbance, from 0 (no disturbance) to 1 (no smoothing)
     gain: float = GAIN
+    # standard deviations beyond which an innovation is a spike and not used, one sample at most. It needs a model that
+    # knows its noise
     gate: float = 8.0
 
     def __post_init__(self) -> None:

@@ -80,7 +80,7 @@ def embedded(data: Data, embedding: Embedding) -> Data:
         kept,
         states=states,
         inputs=inputs,
-        signals=kept.signals.embedded(embedding),
+        signals=replace(kept.signals, embedding=embedding),
         provenance=kept.provenance.only(sources),
     )
 

@@ -152,16 +152,7 @@ class Embedding:
         return back[self.input_lead :], inputs, before - self.input_lead  # the input that acts before v[0] is not known
 
     def shift(self, states: FloatArray, outputs: FloatArray, acting: FloatArray) -> FloatArray:
-        """Return the states one step later: the delay line moved on by the new outputs and the inputs that acted.
-
-        Parameters
-        ----------
-        states : array, shape (starts, state columns)
-        outputs : array, shape (starts, n)
-            y[k+1].
-        acting : array, shape (starts, l)
-            v[k].
-        """
+        """Return the states (starts, columns) one step later: the delay line moved on by y[k+1] and the inputs v[k]."""
         n, width = outputs.shape[1], acting.shape[1]
         kept_outputs = n * self.state_delays
         split = n + kept_outputs

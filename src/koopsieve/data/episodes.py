@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import (
-    SHARE,
     BoolArray,
     FloatArray,
     IndexArray,
     KoopsieveError,
     real_matrix,
-    real_number,
     warn_user,
 )
 from koopsieve.data.provenance import Source, SourceRows
@@ -30,22 +28,12 @@ from koopsieve.io.reading.times import TimeBase
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """One episode on its way in.
+    """One episode on its way in."""
 
-    Parameters
-    ----------
-    states : array, shape (T, n)
-    inputs : array, shape (T-1, l)
-    source : Source
-        Where it comes from, and its times, if known.
-    broken : array of bool, shape (T-1,), optional
-        Marks transitions over which samples are missing.
-    """
-
-    states: FloatArray
-    inputs: FloatArray
-    source: Source
-    broken: BoolArray | None = None
+    states: FloatArray  # (T, n)
+    inputs: FloatArray  # (T-1, l)
+    source: Source  # where it comes from, and its times, if known
+    broken: BoolArray | None = None  # (T-1,): marks transitions over which samples are missing
 
     @property
     def times(self) -> FloatArray | None:
@@ -246,11 +234,6 @@ def positions(episodes: int | Iterable[int], count: int) -> IndexArray:
 def between(rows: FloatArray, start: int, stop: int) -> FloatArray:
     """Return rows start … stop−1; all of them are the same object."""
     return rows if (start, stop) == (0, len(rows)) else rows[start:stop]
-
-
-def check_fraction(fraction: float) -> None:
-    """Refuse a fraction that would leave one side empty."""
-    real_number("fraction", fraction, SHARE)
 
 
 def cut_between(transitions: Sequence[int], fraction: float) -> int:

@@ -101,18 +101,8 @@ class Signals:
         reading = None if self.reading is None else replace(self.reading, columns=kept)
         return replace(self, outputs=outputs, inputs=inputs, reading=reading, units={**self.units, **new})
 
-    def embedded(self, embedding: Embedding) -> Signals:
-        """Return the same signals with another embedding."""
-        return replace(self, embedding=embedding)
-
     def require_same(self, other: Signals, what: str) -> None:
-        """Refuse data that were not measured and embedded alike; `what` names them in the message.
-
-        Raises
-        ------
-        KoopsieveError
-            Which says what differs.
-        """
+        """Refuse data that were not measured and embedded alike, and say what differs; `what` names them."""
         for name, mine, theirs in (
             ("outputs", self.outputs, other.outputs),
             ("inputs", self.inputs, other.inputs),

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError
-from koopsieve.data.episodes import check_fraction, cut_within
+from koopsieve._types import SHARE, KoopsieveError, real_number
+from koopsieve.data.episodes import cut_within
 from koopsieve.data.provenance import Counts, Provenance, Source, SourceRows
 from koopsieve.data.stream import Stream
 from koopsieve.data.streaming.blocks import Origin, Piece, SampleBlock
@@ -36,7 +36,7 @@ def hold_out(data: Data, share: float, longest: int) -> tuple[Data, Data]:
     to give about that share, each is cut into pieces and the end of every piece is held out: up to four pieces of all
     episodes together. A held-out stretch holds many windows of `longest` steps, the longest horizon.
     """
-    check_fraction(share)
+    real_number("fraction", share, SHARE)
     if isinstance(data, Stream):
         return _hold_out_stream(data, share, longest)
     if len(data) * share >= 1:

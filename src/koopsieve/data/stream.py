@@ -227,9 +227,8 @@ class Stream(Dataset):
 
     def embedded(self, embedding: Embedding) -> Stream:
         """Return the stream with delays; use `embed_delays`, which checks."""
-        return replace(
-            self, origin=ChangedOrigin(self.origin, Embed(embedding)), signals=self.signals.embedded(embedding)
-        )
+        signals = replace(self.signals, embedding=embedding)
+        return replace(self, origin=ChangedOrigin(self.origin, Embed(embedding)), signals=signals)
 
     def state_blocks(self) -> Iterator[FloatArray]:
         """Yield all states, block by block."""

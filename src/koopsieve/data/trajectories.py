@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import SHARE, FloatArray, KoopsieveError, real_number
 from koopsieve.data.episodes import (
     between,
     check_alike,
     check_form,
-    check_fraction,
     cut_between,
     cut_within,
     episodes_from_arrays,
@@ -284,7 +283,7 @@ class Trajectories(Dataset):
         KoopsieveError
             If fraction is not inside (0, 1), or a single episode is too short to give both parts a transition.
         """
-        check_fraction(fraction)
+        real_number("fraction", fraction, SHARE)
         if len(self) > 1:
             cut = cut_between([len(u) for u in self.inputs], fraction)
             return self.subset(range(cut)), self.subset(range(cut, len(self)))

@@ -179,14 +179,7 @@ class Dictionary(Shown):
     def slope_of_sums(self, points: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the derivatives of weighted sums of observables and input terms at points (x, u).
 
-        Parameters
-        ----------
-        points : array, shape (samples, n + l)
-        weights : array, shape (sums, L + input terms)
-
-        Returns
-        -------
-        array, shape (samples, sums, n + l)
+        Weights have shape (sums, L + input terms), the derivatives (samples, sums, n + l).
         """
         slope = np.zeros((len(points), len(weights), points.shape[1]))
         for family, columns, width in self._placed(points.shape[1]):
@@ -226,13 +219,7 @@ class Dictionary(Shown):
         return Coordinates(names, len(self.state_names) + np.arange(len(names))) if names else None
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-        """Return what a file must hold to make this dictionary again: plain values, and arrays.
-
-        Raises
-        ------
-        KoopsieveError
-            If a family holds code (a user's function or transformer), which a safe file cannot.
-        """
+        """Return what a file must hold to make this dictionary again, plain values and arrays; code is refused."""
         config, arrays = to_parts(self.families)
         input_terms, more = to_parts(self.input_families, "drive.")
         return {"families": config, "drives": input_terms, "signals": self.signals.to_dict()}, {**arrays, **more}
@@ -241,13 +228,7 @@ class Dictionary(Shown):
     def from_parts(
         cls, config: Mapping[str, Any], arrays: Mapping[str, FloatArray], functions_from: Sequence[str] = ()
     ) -> Dictionary:
-        """Return the dictionary that `to_parts` took apart; one that does not fit together is refused.
-
-        Raises
-        ------
-        KoopsieveError
-            If its families do not belong to its signals.
-        """
+        """Return the dictionary that `to_parts` took apart; one that does not fit together is refused."""
         signals = Signals.from_dict(config["signals"])
         states, both = len(signals.state_names), len(signals.state_names) + len(signals.inputs)
         extra = dict(arrays)

@@ -56,12 +56,8 @@ class Token:
 def parsed(text: str, names: Mapping[str, Expr]) -> Expr:
     """Return the expression that a text describes, of the symbols that stand for names.
 
-    Names with a sample are given as `sample_name` writes them, y[k-1].
-
-    Raises
-    ------
-    KoopsieveError
-        Which says where the text cannot be understood, and what was expected there.
+    Names with a sample are given as `sample_name` writes them, y[k-1]. An error says where the text cannot be
+    understood, and what was expected there.
 
     Examples
     --------
@@ -118,10 +114,11 @@ def _tokens(text: str) -> list[Token]:
     return found
 
 
-def _quoted(name: str) -> str:
-    """Return a name as a term must write it: between backquotes where it is more than one word."""
+def quoted(name: str) -> str:
+    """Return a name as a term must write it: between backquotes unless it is one word, perhaps with a sample."""
     match = _TOKEN.fullmatch(name)
-    return name if match is not None and match.lastgroup == "name" else f"`{name.replace('`', '``')}`"
+    plain = match is not None and match.lastgroup == "name" and name == "".join(name.split())
+    return name if plain else f"`{name.replace('`', '``')}`"
 
 
 def _wrong(text: str, position: int, reason: str) -> KoopsieveError:
@@ -156,8 +153,8 @@ class _TermText:
         if token.text in self.names:
             return self.names[token.text]
         near = get_close_matches(token.text, [*self.names], 1)
-        known = ", ".join(map(_quoted, [*self.names][:8])) + (", …" if len(self.names) > 8 else "")
-        advice = f"Did you mean {_quoted(near[0])}?" if near else f"Known are {known}"
+        known = ", ".join(map(quoted, [*self.names][:8])) + (", …" if len(self.names) > 8 else "")
+        advice = f"Did you mean {quoted(near[0])}?" if near else f"Known are {known}"
         raise _wrong(self.text, token.position, f"{token.text!r} is no signal. {advice}")
 
 

@@ -20,23 +20,13 @@ _NUMBERS_AT_A_TIME = 32_768  # numbers that are worked on at a time: a quarter o
 
 @dataclass(frozen=True, eq=False)
 class Kernels(Observables):
-    """exp(−c_i·‖(x − z_i)/scale‖²): one centre and one coefficient per column.
+    """exp(−c_i·‖(x − z_i)/scale‖²): one centre and one coefficient per column."""
 
-    Parameters
-    ----------
-    centers : array, shape (number of distinct centres, n)
-        In units of `scale`.
-    scale : array, shape (n,)
-        What the coordinates are divided by; ones when coefficients are meant in the data's own units.
-    center : array of int, shape (size,)
-        Which centre each column belongs to.
-    coefficient : array, shape (size,)
-    """
-
-    centers: FloatArray
+    centers: FloatArray  # (number of distinct centres, n): in units of `scale`
+    # (n,): what the coordinates are divided by; ones when coefficients are meant in the data's own units
     scale: FloatArray
-    center: IndexArray
-    coefficient: FloatArray
+    center: IndexArray  # (size,): which centre each column belongs to
+    coefficient: FloatArray  # (size,)
     per_column: ClassVar[tuple[str, ...]] = ("coefficient",)
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:

@@ -106,17 +106,11 @@ def padded(points: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class ScaledProducts(Observables):
-    """Monomials ∏ ((x_d − center_d) / scale_d)^powers[i, d] of the first coordinates of the point.
+    """Monomials ∏ ((x_d − center_d) / scale_d)^powers[i, d] of the first coordinates of the point."""
 
-    Parameters
-    ----------
-    powers : array of int, shape (size, d)
-    center, scale : array, shape (d,)
-    """
-
-    powers: IndexArray
-    center: FloatArray
-    scale: FloatArray
+    powers: IndexArray  # (size, d)
+    center: FloatArray  # (d,)
+    scale: FloatArray  # (d,)
     per_column = ("powers",)
 
     @cached_property

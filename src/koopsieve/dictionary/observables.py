@@ -31,28 +31,21 @@ OPERATIONS = (  # in the order in which the compiled loops know them
 
 
 class Tables(NamedTuple):
-    """A program for the compiled loops; atoms are numbered through: coordinates, kernels, waves, nodes.
+    """A program for the compiled loops; atoms are numbered through: coordinates, kernels, waves, nodes."""
 
-    Parameters
-    ----------
-    centers, steepness : array, shape (kernels, width)
-        exp(−Σ_d steepness_d·(z_d − center_d)²).
-    frequencies, phases : array, shape (waves, width) and (waves,)
-        cos(z·frequency + phase).
-    operation, left, right, number : array, shape (nodes,)
-        Index among `OPERATIONS`, the atoms it works on, and its constant; a node stands after those it works on.
-    first, factors : array of int, shape (p + 1,) and (all factors,)
-        Term i multiplies the atoms factors[first[i]:first[i + 1]].
-    """
-
+    # centers, steepness (kernels, width): exp(−Σ_d steepness_d·(z_d − center_d)²)
     centers: FloatArray
     steepness: FloatArray
+    # frequencies, phases (waves, width) and (waves,): cos(z·frequency + phase)
     frequencies: FloatArray
     phases: FloatArray
+    # operation, left, right, number (nodes,): index among `OPERATIONS`, the atoms it works on, and its constant; a
+    # node stands after those it works on
     operation: IndexArray
     left: IndexArray
     right: IndexArray
     number: FloatArray
+    # first, factors (p + 1,) and (all factors,): term i multiplies the atoms factors[first[i]:first[i + 1]]
     first: IndexArray
     factors: IndexArray
 

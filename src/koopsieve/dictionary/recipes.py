@@ -44,16 +44,10 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The points to fit to, with a name per coordinate.
-
-    Parameters
-    ----------
-    samples : Samples
-    of : {"states", "states and inputs"}
-    """
+    """The points to fit to, with a name per coordinate."""
 
     samples: Samples
-    of: str = STATES
+    of: str = STATES  # {"states", "states and inputs"}
 
     def __post_init__(self) -> None:
         if self.of not in (STATES, STATES_AND_INPUTS):

@@ -132,20 +132,13 @@ class Constant(Block):
 
 @dataclass(frozen=True, eq=False)
 class Pairs(Observables):
-    """left[first[i]] · right[second[i]], one per column.
-
-    Parameters
-    ----------
-    left, right : Observables
-    widths : array of int, shape (2,)
-        How many coordinates of the point each family takes: functions of the state take fewer than input terms.
-    first, second : array of int, shape (size,)
-        Which function of each family a column multiplies.
-    """
+    """left[first[i]] · right[second[i]], one per column."""
 
     left: Observables
     right: Observables
+    # (2,): how many coordinates of the point each family takes: functions of the state take fewer than input terms
     widths: IndexArray
+    # first, second (size,): which function of each family a column multiplies
     first: IndexArray
     second: IndexArray
 

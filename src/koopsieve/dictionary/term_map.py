@@ -24,31 +24,15 @@ from koopsieve.dictionary.states import Coordinates
 
 @dataclass(frozen=True, eq=False)
 class TermMap:
-    """A map from a point to numbers, each a weighted sum of terms or a copy of one coordinate.
+    """A map from a point to numbers, each a weighted sum of terms or a copy of one coordinate."""
 
-    Parameters
-    ----------
-    coordinates : tuple of str
-        Names of the point's coordinates.
-    targets : tuple of str
-        Names of the numbers it gives.
-    families : tuple of Observables
-        The terms, in order; each family takes the first `widths` coordinates.
-    widths : tuple of int
-    weights : array, shape (sums, terms)
-    sources : array of int, shape (targets,)
-        The coordinate that a target copies, or −1 where it is the next of the sums.
-    bounds : array, shape (2, sums), optional
-        Between which values the sums are held.
-    """
-
-    coordinates: tuple[str, ...]
-    targets: tuple[str, ...]
-    families: tuple[Observables, ...]
+    coordinates: tuple[str, ...]  # names of the point's coordinates
+    targets: tuple[str, ...]  # names of the numbers it gives
+    families: tuple[Observables, ...]  # the terms, in order; each family takes the first `widths` coordinates
     widths: tuple[int, ...]
-    weights: FloatArray
-    sources: IndexArray
-    bounds: FloatArray | None = None
+    weights: FloatArray  # (sums, terms)
+    sources: IndexArray  # (targets,): the coordinate that a target copies, or −1 where it is the next of the sums
+    bounds: FloatArray | None = None  # (2, sums): between which values the sums are held
 
     @classmethod
     def of_terms(cls, coordinates: tuple[str, ...], families: tuple[Observables, ...]) -> TermMap:
@@ -68,13 +52,7 @@ class TermMap:
     ) -> TermMap:
         """Return the map to `matrix` times the point, plus weighted products; rows that hold a single one are copies.
 
-        Parameters
-        ----------
-        coordinates, targets : tuple of str
-        matrix : array, shape (targets, coordinates)
-        products : tuple of Observables, optional
-            Further terms of the whole point.
-        product_weights : array, shape (targets, products), optional
+        `products` are further terms of the whole point, with weights (targets, products).
         """
         width = len(coordinates)
         weights = matrix if product_weights is None else np.hstack([matrix, product_weights])
@@ -114,21 +92,11 @@ class TermMap:
 
 @dataclass(frozen=True, eq=False)
 class Shifts:
-    """Observables whose next value is a copy.
+    """Observables whose next value is a copy."""
 
-    Parameters
-    ----------
-    targets : array of int
-        The observables that are copied to.
-    sources : array of int
-        What each is copied from: an observable, or an input counted on after the observables.
-    delays : array of int, shape (L,)
-        How many steps each observable lies back; 0 for everything that is not a delayed copy.
-    """
-
-    targets: IndexArray
-    sources: IndexArray
-    delays: IndexArray
+    targets: IndexArray  # the observables that are copied to
+    sources: IndexArray  # what each is copied from: an observable, or an input counted on after the observables
+    delays: IndexArray  # (L,): how many steps each observable lies back; 0 for everything that is not a delayed copy
 
     @property
     def free(self) -> BoolArray:

@@ -22,18 +22,10 @@ from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
 
 @dataclass(frozen=True, eq=False)
 class TextTerms(Observables):
-    """Functions that are given by their names: each name is the text of the term.
+    """Functions that are given by their names: each name is the text of the term."""
 
-    Parameters
-    ----------
-    variables : tuple of str
-        The names of signals that may occur in the texts.
-    columns : array of int, shape (variables,)
-        The coordinate of the point that each stands for.
-    """
-
-    variables: tuple[str, ...]
-    columns: IndexArray
+    variables: tuple[str, ...]  # the names of signals that may occur in the texts
+    columns: IndexArray  # (variables,): the coordinate of the point that each stands for
 
     def evaluate(self, points: FloatArray, out: FloatArray) -> None:
         """Evaluate all texts together."""
@@ -238,8 +230,10 @@ class HardNonlinearities(Block):
         return Terms(*texts).fit_block(samples, rng)
 
     def _texts(self, domain: Domain, rows: FloatArray) -> Iterator[str]:
+        from koopsieve.dictionary.grammar import quoted  # SymPy is loaded where it is used
+
         signals = domain.samples.signals
-        names = [_quoted(name) for name in domain.names]
+        names = [quoted(name) for name in domain.names]
         for column, name in enumerate(names):
             if 0 <= signals.depths[column] <= self.depth:
                 yield from (f"max({_less(name, knot)}, 0)" for knot in _knots(rows[:, column], self.knots))
@@ -272,9 +266,3 @@ def _of_change(change: str, values: FloatArray) -> Iterator[str]:
 
 def _less(name: str, knot: float) -> str:
     return name if knot == 0 else f"{name} {'-' if knot > 0 else '+'} {abs(knot):.12g}"
-
-
-def _quoted(name: str) -> str:
-    """Return a name as a text may hold it: between backquotes unless it is a plain one."""
-    plain = name.partition("[k")[0]
-    return name if plain.isidentifier() and plain.isascii() else "`" + name.replace("`", "``") + "`"

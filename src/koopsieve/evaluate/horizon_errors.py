@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -44,34 +44,14 @@ class HorizonPredictor(Protocol):
         ...
 
 
-class SquaredErrors(NamedTuple):
-    """Squared errors (starts, n_outputs) of consecutive starts of one episode at one horizon; inf where not finite."""
-
-    episode: int
-    first: int
-    horizon: int
-    values: FloatArray
-
-
 @dataclass(frozen=True, eq=False)
 class HorizonErrors:
-    """A model's predictions beside what was measured.
-
-    Parameters
-    ----------
-    model : HorizonPredictor
-    data : Trajectories
-        Where predictions start, and whose inputs they use, with the model's delays embedded.
-    reference : Trajectories
-        What they are compared with.
-    scale : array, shape (n_outputs,)
-        The magnitude of each output in the reference, the unit of the errors.
-    """
+    """A model's predictions beside what was measured."""
 
     model: HorizonPredictor
-    data: Trajectories
-    reference: Trajectories
-    scale: FloatArray
+    data: Trajectories  # where predictions start, and whose inputs they use, with the model's delays embedded
+    reference: Trajectories  # what they are compared with
+    scale: FloatArray  # (n_outputs,): the magnitude of each output in the reference, the unit of the errors
 
     @classmethod
     def of(
@@ -88,13 +68,13 @@ class HorizonErrors:
         outputs = len(model.output_names)  # the first columns of the state
         return cls(model, data, reference, magnitude(np.concatenate([x[:, :outputs] for x in reference.states])))
 
-    def squared(self, horizons: Sequence[int]) -> Iterator[SquaredErrors]:
-        """Yield the squared errors at each horizon, in units of scale²."""
+    def squared(self, horizons: Sequence[int]) -> Iterator[tuple[int, int, int, FloatArray]]:
+        """Yield (episode, first start, horizon, squared errors of consecutive starts), errors in units of scale²."""
         for episode, first, h, predicted in self.model.predictions(self.data, horizons):
             true = self.reference.states[episode][first + h :][: len(predicted), : len(self.scale)]
             with np.errstate(over="ignore"):
                 scaled = predicted / self.scale
-            yield SquaredErrors(episode, first, h, squared_error(true / self.scale, scaled))
+            yield episode, first, h, squared_error(true / self.scale, scaled)
 
     def spread(self, horizon: int) -> tuple[FloatArray, int]:
         """Return Σ(y − mean(y))² of the values predicted at a horizon, in units of scale², and their number."""
@@ -129,21 +109,14 @@ def _checked_truth(truth: Trajectories, trajectories: Trajectories) -> Trajector
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowErrors(Shown):
-    """Mean NMSE over the outputs at each horizon, with its standard error over blocks of windows.
-
-    Parameters
-    ----------
-    horizons : tuple of int
-    error, standard_error : array, shape (len(horizons),)
-        inf where predictions diverge; the standard error is nan where there is a single block.
-    blocks : array, shape (len(horizons), number of blocks)
-        The mean of each block of windows.
-    """
+    """Mean NMSE over the outputs at each horizon, with its standard error over blocks of windows."""
 
     horizons: tuple[int, ...]
+    # error, standard_error (len(horizons),): inf where predictions diverge; the standard error is nan where there is a
+    # single block
     error: FloatArray
     standard_error: FloatArray
-    blocks: FloatArray
+    blocks: FloatArray  # (len(horizons), number of blocks): the mean of each block of windows
 
     @classmethod
     def joined(cls, parts: Sequence[WindowErrors]) -> WindowErrors:
@@ -184,15 +157,8 @@ def window_errors(
     """Predict from every start of every episode and return the error at each horizon.
 
     The mean over windows of Σ_outputs (y − ŷ)²/variance(y) / n_outputs: the mean over outputs of `horizon_nmse`. An
-    output that never changes at a horizon is compared with its magnitude instead.
-
-    Parameters
-    ----------
-    model : Model
-    trajectories : Trajectories
-    horizons : sequence of int
-    variance : array, shape (n_outputs,), optional
-        What squared errors are relative to, where these data are one part of several; by default their own variance.
+    output that never changes at a horizon is compared with its magnitude instead. `variance` (n_outputs,) is what
+    errors are relative to where these data are one part of several; left out, their own.
     """
     wanted, errors = sorted_horizons(horizons), HorizonErrors.of(model, trajectories)
     units = {h: _variance(errors, h) if variance is None else variance / errors.scale**2 for h in wanted}

@@ -45,18 +45,8 @@ def simulation_errors(
     """Return the mean squared error of every run relative to the variance, mean over the outputs; inf if it diverges.
 
     Runs start at places spread evenly over all episodes, at most 16 of them, and are at most `longest` steps long:
-    shorter where there are few data, so that there are at least `least` of them.
-
-    Parameters
-    ----------
-    model : Model
-    trajectories : Trajectories
-    variance : array, shape (n_outputs,), optional
-        What squared errors are relative to, where these data are one part of several; by default their own variance.
-    least : int
-        Runs at least, if each can have 100 steps.
-    longest : int
-        Steps of a run at most.
+    shorter where there are few data, so that there are at least `least` of them if each can have 100 steps. `variance`
+    (n_outputs,) is what errors are relative to where these data are one part of several; left out, their own.
     """
     data = embedded(trajectories, model.signals.embedding)
     outputs = len(model.output_names)
@@ -180,27 +170,13 @@ def judge(model: Model, data: Trajectories, horizons: Sequence[int], truth: Traj
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """Conditioning, stability and error against horizon of one model.
+    """Conditioning, stability and error against horizon of one model."""
 
-    Parameters
-    ----------
-    design : DesignDiagnostics
-        Numerical rank and condition number of the scaled design the model was identified from.
-    condition_number : float
-        κ(Aᵀ).
-    spectral_radius : float
-        Largest modulus of an eigenvalue of A; above one predictions grow without bound.
-    horizons : tuple of int
-        Numbers of steps at which errors are known.
-    error : mapping from state name to array
-        NMSE per horizon.
-    """
-
-    design: DesignDiagnostics
-    condition_number: float
-    spectral_radius: float
-    horizons: tuple[int, ...]
-    error: Mapping[str, FloatArray]
+    design: DesignDiagnostics  # numerical rank and condition number of the scaled design the model was identified from
+    condition_number: float  # κ(Aᵀ)
+    spectral_radius: float  # largest modulus of an eigenvalue of A; above one predictions grow without bound
+    horizons: tuple[int, ...]  # numbers of steps at which errors are known
+    error: Mapping[str, FloatArray]  # from state name to array: NMSE per horizon
 
     @property
     def mean_error(self) -> FloatArray:

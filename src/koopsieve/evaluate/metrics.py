@@ -90,8 +90,8 @@ def horizon_nmse(
     """
     errors = HorizonErrors.of(model, trajectories, truth)
     total = {h: np.zeros(len(model.output_names)) for h in sorted_horizons(horizons)}
-    for piece in errors.squared(tuple(total)):
-        total[piece.horizon] += piece.values.sum(axis=0)
+    for _, _, h, squared in errors.squared(tuple(total)):
+        total[h] += squared.sum(axis=0)
     table = {h: _normalised(total[h], errors.spread(h)[0]) for h in total}
     return {name: np.array([table[h][i] for h in horizons]) for i, name in enumerate(model.output_names)}
 

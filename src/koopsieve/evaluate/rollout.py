@@ -19,20 +19,14 @@ MAX_STEP_ERRORS = 3_000_000  # numbers that `step_errors` holds; starts are thin
 
 
 class HorizonPredictions(NamedTuple):
-    """Predictions of consecutive starts: row i is predicted from sample first + i for the sample `horizon` later.
+    """Predictions of consecutive starts: row i is predicted from sample first + i for the sample `horizon` later."""
 
-    Parameters
-    ----------
-    episode, first, horizon : int
-        The episode, the sample of the first start (counted where the state begins), and the number of steps.
-    predicted : array, shape (starts, n_outputs)
-        The predicted outputs.
-    """
-
+    # episode, first, horizon: the episode, the sample of the first start (counted where the state begins), and the
+    # number of steps
     episode: int
     first: int
     horizon: int
-    predicted: FloatArray
+    predicted: FloatArray  # (starts, n_outputs): the predicted outputs
 
 
 def rollout(model: Model, trajectories: Trajectories, horizon: int) -> tuple[FloatArray, ...]:
@@ -98,21 +92,13 @@ def chunks(count: int, size: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class StepErrors:
-    """Errors of predictions at every step of windows of data: what bands are calibrated and tested on.
+    """Errors of predictions at every step of windows of data: what bands are calibrated and tested on."""
 
-    Parameters
-    ----------
-    data : Trajectories
-        The model's delays embedded.
-    episodes, starts : array of int, shape (windows,)
-        Where each window starts: the episode, and the sample in it.
-    errors : array, shape (windows, horizon, n_outputs)
-        y − ŷ; inf where the prediction diverged, nan beyond the end of the episode.
-    """
-
-    data: Trajectories
+    data: Trajectories  # the model's delays embedded
+    # episodes, starts (windows,): where each window starts: the episode, and the sample in it
     episodes: IndexArray
     starts: IndexArray
+    # (windows, horizon, n_outputs): y − ŷ; inf where the prediction diverged, nan beyond the end of the episode
     errors: FloatArray
 
     @property

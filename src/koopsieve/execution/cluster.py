@@ -11,7 +11,7 @@ from functools import partial, reduce
 from queue import Empty, Queue
 from typing import Any, TypeVar, cast
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, needed
 from koopsieve.execution.executors import Executor, Progress, silent
 
 Item = TypeVar("Item")
@@ -36,22 +36,12 @@ class DaskExecutor(Executor):
 
     @classmethod
     def connect(cls, address: str, timeout: float = 5.0) -> DaskExecutor:
-        """Return the executor of a running scheduler, such as `tcp://host:8786`.
-
-        Raises
-        ------
-        KoopsieveError
-            If there is no scheduler at that address within `timeout` seconds, or Dask is not installed.
-        """
-        try:
-            import distributed
-        except ImportError as error:
-            raise KoopsieveError("Dask is not installed. Install it with: pip install 'koopsieve[dask]'.") from error
+        """Return the executor of a running scheduler, such as `tcp://host:8786`; an error where none answers."""
+        client = needed("distributed", "Computing on a Dask cluster", "dask").Client
         import dask
 
         settings: Any = {"distributed.comm.timeouts.connect": timeout, "distributed.comm.retry.count": 0}
         try:
-            client: Any = distributed.Client  # its own types are incomplete
             with dask.config.set(settings):
                 return cls(_within(timeout, lambda: client(address, timeout=timeout)))
         except (OSError, ValueError, TypeError, TimeoutError, RuntimeError) as error:

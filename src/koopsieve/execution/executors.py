@@ -47,12 +47,8 @@ def bar(items: Iterable[Item], description: str, total: int | None) -> Iterator[
 class WholeJob:
     """Progress of a job as one share between 0 and 1, whatever its loops: each takes most of what its part has left.
 
-    How much work is still to come is known only roughly, so the share never falls and may jump.
-
-    Parameters
-    ----------
-    show : callable
-        Is given the share done and what is being done.
+    How much work is still to come is known only roughly, so the share never falls and may jump. `show` is given it, and
+    what is being done.
     """
 
     def __init__(self, show: Callable[[float, str], None]) -> None:

@@ -20,7 +20,7 @@ from koopsieve.dictionary import Block, Dictionary
 from koopsieve.forms.model import Model
 from koopsieve.forms.path import PathPoint, SievePath
 from koopsieve.forms.task import Task
-from koopsieve.identify import Estimate, Identifier
+from koopsieve.identify import Estimate, Identifier, SpikeSlab
 from koopsieve.regression import RegressionStatistics
 from koopsieve.sieve.algorithm_2 import Sieve, sifted_by
 
@@ -32,11 +32,6 @@ class Form(ABC):
     """How models of one kind predict and are searched for.
 
     Subclasses are frozen dataclasses.
-
-    Parameters
-    ----------
-    alone : bool
-        Whether no other form is searched; then terms that it does not use are refused.
     """
 
     model: ClassVar[type[Model]]
@@ -48,6 +43,7 @@ class Form(ABC):
     recipe: ClassVar[Block | None] = None  # its dictionary, where it takes no other
     rows_needed: ClassVar[float] = 0  # samples to learn from below which it is searched only when asked for
 
+    # whether no other form is searched; then terms that it does not use are refused
     alone: bool = field(default=False, kw_only=True)
 
     @property
@@ -105,23 +101,12 @@ class Candidates(ABC):
     """The path of a search in one form: sets of terms, each fitted to the learning part and judged; nothing chosen.
 
     Which one to take is decided above the forms. Then `refined` and `relearn` go on with that one.
-
-    Parameters
-    ----------
-    form : Form
-        With the settings of the search.
-    task : Task
-        What was searched.
-    dictionary : Dictionary
-        The terms that there were to choose from.
-    points : tuple of PathPoint
-        The smallest first.
     """
 
-    form: Form
-    task: Task
-    dictionary: Dictionary
-    points: tuple[PathPoint, ...]
+    form: Form  # with the settings of the search
+    task: Task  # what was searched
+    dictionary: Dictionary  # the terms that there were to choose from
+    points: tuple[PathPoint, ...]  # the smallest first
 
     @property
     def total(self) -> int:
@@ -162,42 +147,23 @@ def short_or_whole(task: Task, search: Callable[[int], Found]) -> Found:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome(Shown):
-    """What the search in one form found.
+    """What the search in one form found."""
 
-    Parameters
-    ----------
-    path : SievePath
-        Every candidate with its validation errors, and the choice.
-    model : Model
-        The chosen set, learned from learning and validation data together.
-    everything : tuple of Model
-        All candidates, one-step least squares: learned from the learning part, and from both.
-    dictionary : Dictionary
-        The candidates.
-    statistics, kept : RegressionStatistics
-        Of learning and validation data, for all candidates and for those kept.
-    explain : Identifier
-        Says what drives what among those kept.
-    always_kept : tuple of str
-        Regressors beside those kept: the inputs, and in the bilinear form their products with what is kept.
-    decided : Estimate, optional
-        Where a graph decided: what drives what among all candidates.
-    status : str
-        What was done about the stability of the model, or how its fit ended; empty if there is nothing to say.
-    candidate_names : tuple of str, optional
-        What there was to choose from, where that is not the regressors of the dictionary.
-    """
-
-    path: SievePath
-    model: Model
+    path: SievePath  # every candidate with its validation errors, and the choice
+    model: Model  # the chosen set, learned from learning and validation data together
+    # all candidates, one-step least squares: learned from the learning part, and from both
     everything: tuple[Model, Model]
-    dictionary: Dictionary
+    dictionary: Dictionary  # the candidates
+    # statistics, kept: of learning and validation data, for all candidates and for those kept
     statistics: RegressionStatistics
     kept: RegressionStatistics
-    explain: Identifier
+    explain: Identifier = field(default_factory=SpikeSlab)  # says what drives what among those kept
+    # regressors beside those kept: the inputs, and in the bilinear form their products with what is kept
     always_kept: tuple[str, ...] = ()
-    decided: Estimate | None = None
+    decided: Estimate | None = None  # where a graph decided: what drives what among all candidates
+    # what was done about the stability of the model, or how its fit ended; empty if there is nothing to say
     status: str = ""
+    # what there was to choose from, where that is not the regressors of the dictionary
     candidate_names: tuple[str, ...] | None = None
 
     @property

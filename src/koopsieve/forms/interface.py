@@ -43,30 +43,17 @@ class Linearisation:
 
 @dataclass(frozen=True, eq=False)
 class OutputTerms:
-    """What each term adds to what it drives: y[k+1] = Σ coefficient · term.
-
-    Parameters
-    ----------
-    names : tuple of str
-    coef : array, shape (terms, driven)
-        A column per name in `driven_names`: the outputs, and hidden states before them.
-    """
+    """What each term adds to what it drives: y[k+1] = Σ coefficient · term."""
 
     names: tuple[str, ...]
-    coef: FloatArray
+    coef: FloatArray  # (terms, driven): A column per name in `driven_names`: the outputs, and hidden states before them
 
 
 @dataclass(frozen=True, eq=False)
 class NamedMatrix:
-    """Numbers of a model with names of their rows and columns.
+    """Numbers of a model with names of their rows and columns."""
 
-    Parameters
-    ----------
-    values : array, shape (rows, columns)
-    rows, columns : tuple of str
-    """
-
-    values: FloatArray
+    values: FloatArray  # (rows, columns)
     rows: tuple[str, ...]
     columns: tuple[str, ...]
 

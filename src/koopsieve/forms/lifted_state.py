@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.linalg import matrix_balance
@@ -21,6 +21,7 @@ from koopsieve.evaluate.rollout import HorizonPredictions, start_slices
 from koopsieve.forms.interface import NamedMatrix, OutputTerms
 from koopsieve.forms.model import Model
 from koopsieve.forms.spectra import eigenvalues
+from koopsieve.identify import Estimate
 from koopsieve.regression import RegressionStatistics
 from koopsieve.uncertainty.certificates import Certificate, certified
 
@@ -225,16 +226,7 @@ def lift(dictionary: Dictionary, states: FloatArray) -> FloatArray:
     return lifted
 
 
-class Coefficients(Protocol):
-    """The part of an estimate that a model uses; `koopsieve.identify.Estimate` is one."""
-
-    @property
-    def coef(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def regressors(self) -> tuple[str, ...]: ...  # noqa: D102
-
-
-def check_made_with(estimate: Coefficients, dictionary: Dictionary, regressors: tuple[str, ...]) -> None:
+def check_made_with(estimate: Estimate, dictionary: Dictionary, regressors: tuple[str, ...]) -> None:
     """Refuse an estimate of other observables, and a dictionary that lacks an output."""
     L = dictionary.size
     if estimate.regressors != regressors or estimate.coef.shape[1] != L:

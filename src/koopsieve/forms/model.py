@@ -89,6 +89,8 @@ class Model(Exportable, FormInterface, Shown, ABC):
             If shapes do not fit, inputs are missing, a value is not finite, or there are no bands that far ahead.
         """
         steps = checked_horizon(horizon)
+        if joint and level is None:
+            raise KoopsieveError("joint=True says which bands to give. Say at which level, such as level=0.9.")
         given = starts(self.signals, history, inputs, steps)
         mean = predicted(self, given)
         if level is not None:
@@ -199,13 +201,8 @@ class Model(Exportable, FormInterface, Shown, ABC):
     ) -> Iterator[tuple[int, FloatArray]]:
         """Yield each horizon with the outputs predicted that far ahead, from as many starts as have such a sample.
 
-        Parameters
-        ----------
-        states : array, shape (starts, n)
-            Of consecutive samples.
-        following : array, shape (samples, l)
-            The inputs that act from the first of these samples on.
-        horizons : sequence of int
+        `states` (starts, n) are of consecutive samples, `following` (samples, l) the inputs that act from the first of
+        them on.
         """
         acting = (following[j : j + len(states)] for j in range(min(max(horizons), len(following))))
         for h, carried in enumerate(self.steps(self.start(states), acting), start=1):

@@ -24,44 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Where predictions start, and what acts after.
+    """Where predictions start, and what acts after."""
 
-    Parameters
-    ----------
-    states : array, shape (starts, n)
-        Delays embedded.
-    acting : array, shape (starts, horizon, l)
-        The inputs that act in each step.
-    alone : bool
-        Whether one history was given, and not a stack of them.
-    """
-
-    states: FloatArray
-    acting: FloatArray
-    alone: bool
+    states: FloatArray  # (starts, n): delays embedded
+    acting: FloatArray  # (starts, horizon, l): the inputs that act in each step
+    alone: bool  # whether one history was given, and not a stack of them
 
 
 def starts(signals: Signals, history: ArrayLike, inputs: ArrayLike | None, horizon: int) -> Starts:
-    """Return the states that histories lead to and the inputs after them.
-
-    Parameters
-    ----------
-    signals : Signals
-        Of the model.
-    history : array, shape (n,), (rows, n) or (starts, rows, n)
-        At least `signals.embedding.history` rows of measured outputs, newest last; (n,) is one row. With a single
-        output (rows,) will do, and with a single input (steps,).
-    inputs : array, shape (steps, l) or (starts, steps, l), optional
-        Without past inputs in the state, the `horizon` inputs that act from the newest row on; or all inputs from the
-        oldest row of the history on: rows − 1 + horizon, and one more with timing "k+1".
-    horizon : int
-        Steps ahead.
-
-    Raises
-    ------
-    KoopsieveError
-        If shapes do not fit, inputs are missing, or a value is not finite.
-    """
+    """Return the states that histories lead to and the inputs after them, both as `Model.predict` takes them."""
     rows = _histories(signals, history)
     embedding = signals.embedding
     acting = _inputs(signals, inputs, rows.shape[1], len(rows), horizon)

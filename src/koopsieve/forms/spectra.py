@@ -193,8 +193,3 @@ def eigenvalues(A: FloatArray) -> ComplexArray:
         return np.full(len(A), complex(np.nan, np.nan))
     values: ComplexArray = np.linalg.eigvals(A).astype(complex)
     return values[np.argsort(-np.abs(values), kind="stable")]
-
-
-def spectral_radius(A: FloatArray) -> float:
-    """Return the largest absolute eigenvalue; inf if the matrix is not finite."""
-    return float(np.abs(eigenvalues(A)[0])) if np.isfinite(A).all() else np.inf

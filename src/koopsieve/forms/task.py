@@ -29,58 +29,34 @@ MIN_WINDOW, MAX_WINDOW = 20, 100  # steps of the windows that are simulated whil
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The data of one search, and the dictionary to sift.
+    """The data of one search, and the dictionary to sift."""
 
-    Parameters
-    ----------
-    learn : Trajectories or Stream
-        What models learn from while they are compared.
-    validation : Trajectories or Stream
-        What they are compared on; the final model learns from these too. The same object as `learn` where nothing was
-        held out.
-    windows : Trajectories
-        Validation data in memory, from which predictions start: all of them, or a sample of a stream.
-    dictionary : Dictionary
-        Fitted to the learning part.
-    horizons : tuple of int
-        Steps ahead that matter, increasing.
-    path_length : int
-        Number of sets on the path, about.
-    seed : int
-    max_terms : int, optional
-        Regressors to keep at most.
-    executor, progress
-        See `compress`.
-    budget : float
-        Seconds that the whole job may take, about: a form whose fits can go on longer goes on the longer the more.
-    until : float
-        When that time is up, in seconds of `time.perf_counter`; no further round of such a fit begins then.
-    to_beat : float
-        Error of the median free run of the best model in other forms; inf where the form was asked for. A form whose
-        short fits do not beat it may stop early.
-    rivals : tuple of PathPoint
-        What other searches found, judged on the same validation windows; none where they are no fair comparison.
-    worse : function
-        Tells whether all of some points are clearly worse than the best of others.
-    uncut : Trajectories, optional
-        Learning and validation data as one, where the latter were cut out of a record: no sample is lost at the cuts.
-    """
-
-    learn: Trajectories | Stream
+    learn: Trajectories | Stream  # what models learn from while they are compared
+    # what they are compared on; the final model learns from these too. The same object as `learn` where nothing was
+    # held out
     validation: Trajectories | Stream
+    # validation data in memory, from which predictions start: all of them, or a sample of a stream
     windows: Trajectories
-    dictionary: Dictionary
-    horizons: tuple[int, ...]
-    path_length: int = 20
+    dictionary: Dictionary  # fitted to the learning part
+    horizons: tuple[int, ...]  # steps ahead that matter, increasing
+    path_length: int = 20  # number of sets on the path, about
     seed: int = 0
-    max_terms: int | None = None
+    max_terms: int | None = None  # regressors to keep at most
+    # executor, progress: see `compress`
     executor: Executor | None = None
     progress: Progress = silent
+    # seconds that the whole job may take, about: a form whose fits can go on longer goes on the longer the more
     budget: float = DEFAULT_BUDGET
+    # when that time is up, in seconds of `time.perf_counter`; no further round of such a fit begins then
     until: float = np.inf
+    # error of the median free run of the best model in other forms; inf where the form was asked for. A form whose
+    # short fits do not beat it may stop early
     to_beat: float = np.inf
+    # what other searches found, judged on the same validation windows; none where they are no fair comparison
     rivals: tuple[PathPoint, ...] = ()
+    # tells whether all of some points are clearly worse than the best of others
     worse: Callable[[Sequence[PathPoint], Sequence[PathPoint]], bool] = lambda points, others: False
+    # learning and validation data as one, where the latter were cut out of a record: no sample is lost at the cuts
     uncut: Trajectories | None = None
 
     @property

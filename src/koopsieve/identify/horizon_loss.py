@@ -22,27 +22,13 @@ OVERFLOWED = 1e300  # the loss of a matrix whose predictions are not finite; the
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """Coordinates in which the observables are uncorrelated with unit mean square, and inputs have unit mean square.
+    """Coordinates in which the observables are uncorrelated with unit mean square, and inputs have unit mean square."""
 
-    Parameters
-    ----------
-    into : array, shape (L, r)
-        White coordinates are φ·into.
-    back : array, shape (r, L)
-        φ is white·back.
-    input_scale : array, shape (l,)
-        Root mean square of each input.
-    state_input : array, shape (r, l)
-        Mean products of the white coordinates with the scaled inputs.
-    input_input : array, shape (l, l)
-        Mean products of the scaled inputs with each other.
-    """
-
-    into: FloatArray
-    back: FloatArray
-    input_scale: FloatArray
-    state_input: FloatArray
-    input_input: FloatArray
+    into: FloatArray  # (L, r): white coordinates are φ·into
+    back: FloatArray  # (r, L): φ is white·back
+    input_scale: FloatArray  # (l,): root mean square of each input
+    state_input: FloatArray  # (r, l): mean products of the white coordinates with the scaled inputs
+    input_input: FloatArray  # (l, l): mean products of the scaled inputs with each other
 
     @property
     def rank(self) -> int:
@@ -94,23 +80,12 @@ def _norm_or_one(columns: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class HorizonTerm:
-    """The weighted squared error of the outputs at one horizon, as a function of Θ_h: (D45).
-
-    Parameters
-    ----------
-    horizon : int
-    R : array, shape (n, r + l·h)
-        Triangular factor of white coordinates and scaled inputs.
-    S : array, shape (n, q)
-        The targets seen through it.
-    weight : array, shape (q,)
-        Of each output's squared error.
-    """
+    """The weighted squared error of the outputs at one horizon, as a function of Θ_h: (D45)."""
 
     horizon: int
-    R: FloatArray
-    S: FloatArray
-    weight: FloatArray
+    R: FloatArray  # (n, r + l·h): triangular factor of white coordinates and scaled inputs
+    S: FloatArray  # (n, q): the targets seen through it
+    weight: FloatArray  # (q,): of each output's squared error
 
     @classmethod
     def of(cls, horizon: int, factor: TriangularFactor, frame: Whitening, share: float) -> HorizonTerm:
@@ -133,27 +108,13 @@ class HorizonTerm:
 
 @dataclass(frozen=True, eq=False)
 class HorizonLoss:
-    """The loss and its gradient, as a function of the white Koopman matrix laid out flat: (D43).
+    """The loss and its gradient, as a function of the white Koopman matrix laid out flat: (D43)."""
 
-    Parameters
-    ----------
-    C : array, shape (r, q)
-        The outputs from the white lifted state.
-    terms : tuple of HorizonTerm
-        One per horizon, increasing.
-    one_step : array, shape (r + l, r)
-        Where the one-step fit is best.
-    frame : Whitening
-        Its mean products are the metric of the one-step fit.
-    tie : float
-        Weight of the mean over the observables of the one-step misfit added.
-    """
-
-    C: FloatArray
-    terms: tuple[HorizonTerm, ...]
-    one_step: FloatArray
-    frame: Whitening
-    tie: float
+    C: FloatArray  # (r, q): the outputs from the white lifted state
+    terms: tuple[HorizonTerm, ...]  # one per horizon, increasing
+    one_step: FloatArray  # (r + l, r): where the one-step fit is best
+    frame: Whitening  # its mean products are the metric of the one-step fit
+    tie: float  # weight of the mean over the observables of the one-step misfit added
 
     @classmethod
     def of(
@@ -226,12 +187,12 @@ def through_stacks(M: FloatArray, B: FloatArray, slopes: Mapping[int, FloatArray
     return by_maps + B.T @ by_acted, by_B
 
 
-def through_powers(A: FloatArray, M: FloatArray, direct: FloatArray) -> FloatArray:
-    """Return the slope with respect to A, given the direct ones with respect to each M_i: (D47), (D48).
+def through_powers(A: FloatArray, M: FloatArray, by_maps: FloatArray) -> FloatArray:
+    """Return the slope with respect to A, given those with respect to each M_i alone, G_i: (D47), (D48).
 
-    Backwards through M_i = A·M_{i−1}: Λ_i = direct_i + Aᵀ·Λ_{i+1}, and the slope is Σ_i Λ_i·M_{i−1}ᵀ.
+    Backwards through M_i = A·M_{i−1}: Λ_i = G_i + Aᵀ·Λ_{i+1}, and the slope is Σ_i Λ_i·M_{i−1}ᵀ.
     """
-    adjoint = direct.copy()
+    adjoint = by_maps.copy()
     for i in range(len(M) - 2, 0, -1):
         adjoint[i] += A.T @ adjoint[i + 1]
     slope: FloatArray = np.tensordot(adjoint[1:], M[:-1], axes=([0, 2], [0, 2]))

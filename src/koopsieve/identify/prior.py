@@ -22,19 +22,12 @@ SHAPES = Range(1e-100, 1e100)  # of shapes and rates; beyond, the bound leaves t
 
 @dataclass(frozen=True, eq=False)
 class Slab:
-    """Gamma(c, d), the prior of the weights' precisions: one pair for all regressors, or one for each.
+    """Gamma(c, d), the prior of the weights' precisions: one pair for all regressors, or one for each."""
 
-    Parameters
-    ----------
-    c, d : float or array
-        Shape and rate.
-    constant : float or array
-        ½ + log Γ(c + ½) − log Γ(c) + c log d: the part of (D9) that no weight changes.
-    """
-
+    # c, d: shape and rate
     c: float | FloatArray
     d: float | FloatArray
-    constant: float | FloatArray
+    constant: float | FloatArray  # ½ + log Γ(c + ½) − log Γ(c) + c log d: the part of (D9) that no weight changes
 
     @classmethod
     def of(cls, c: float | FloatArray, d: float | FloatArray) -> Slab:
@@ -63,25 +56,16 @@ class Slab:
 
 @dataclass(frozen=True, eq=False)
 class ProblemPrior:
-    """The prior of one problem, regressor by regressor.
+    """The prior of one problem, regressor by regressor."""
 
-    Parameters
-    ----------
-    a, b : float
-        Shape and rate of the noise precision.
-    slab : Slab
-        Of the weights' precisions.
-    e, f : float or array, shape (p,)
-        Shapes of the inclusion probabilities.
-    log_odds : array, shape (p,)
-        Prior log odds of each regressor, `worth` and single regressors' odds counted; inf for those always in.
-    """
-
+    # a, b: shape and rate of the noise precision
     a: float
     b: float
-    slab: Slab
+    slab: Slab  # of the weights' precisions
+    # e, f: float or array (p,): shapes of the inclusion probabilities
     e: float | FloatArray
     f: float | FloatArray
+    # (p,): prior log odds of each regressor, `worth` and single regressors' odds counted; inf for those always in
     log_odds: FloatArray
 
     @cached_property

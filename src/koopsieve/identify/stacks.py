@@ -118,7 +118,7 @@ def clip_eigenvalues(A: FloatArray, radius: float, scale: FloatArray | None = No
         moved = np.real(np.linalg.solve(vectors.T, (vectors * clipped).T).T)
     except np.linalg.LinAlgError:
         moved = balanced
-    reached = _spectral_radius(moved)
+    reached = spectral_radius(moved)
     if not reached <= radius * (1 + ROUNDING):
         source, reached = (moved, reached) if reached <= modulus.max() else (balanced, float(modulus.max()))
         moved = source * (radius / reached)
@@ -126,7 +126,7 @@ def clip_eigenvalues(A: FloatArray, radius: float, scale: FloatArray | None = No
     return result
 
 
-def _spectral_radius(A: FloatArray) -> float:
+def spectral_radius(A: FloatArray) -> float:
     """Return the largest absolute eigenvalue; inf for a matrix that is not finite."""
     return float(np.max(np.abs(np.linalg.eigvals(A)))) if np.isfinite(A).all() else np.inf
 
@@ -137,24 +137,13 @@ STACK = 1 << 15  # numbers per stack: few enough that targets of different sizes
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some targets and their active regressors, padded to the length of the longest.
+    """Some targets and their active regressors, padded to the length of the longest."""
 
-    Parameters
-    ----------
-    problem : StandardProblem
-        What they belong to.
-    targets : array of int, shape (n,)
-        Which targets.
-    places : array of int, shape (n, k)
-        Where the active regressors of each target lie in a (regressors, targets) array, counted target by target.
-    real : array of bool, shape (n, k)
-        False for the padding, whose places are any.
-    """
-
-    problem: StandardProblem
-    targets: IndexArray
+    problem: StandardProblem  # what they belong to
+    targets: IndexArray  # (n,): which targets
+    # (n, k): where the active regressors of each target lie in a (regressors, targets) array, counted target by target
     places: IndexArray
-    real: BoolArray
+    real: BoolArray  # (n, k): false for the padding, whose places are any
 
     @cached_property
     def full(self) -> bool:

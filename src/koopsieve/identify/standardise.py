@@ -24,24 +24,16 @@ MAX_DENSE_WEIGHTS = 1 << 13  # up to this number, searching for zeros costs more
 
 @dataclass(frozen=True, eq=False)
 class StandardProblem:
-    """A regression in standard units.
+    """A regression in standard units."""
 
-    Parameters
-    ----------
-    R, S, leftover, rows
-        As in `TriangularFactor`, after scaling.
-    column_scale : array, shape (p,)
-        Root mean square of each regressor in the data's units; 1 for a regressor that is zero throughout.
-    target_scale : array, shape (q,)
-        The same for the targets.
-    """
-
+    # R, S, leftover, rows: as in `TriangularFactor`, after scaling
     R: FloatArray
     S: FloatArray
     leftover: FloatArray
     rows: float
+    # (p,): root mean square of each regressor in the data's units; 1 for a regressor that is zero throughout
     column_scale: FloatArray
-    target_scale: FloatArray
+    target_scale: FloatArray  # (q,): the same for the targets
 
     @cached_property
     def gram(self) -> FloatArray:

@@ -165,25 +165,14 @@ def _layers(graph: BoolArray) -> list[BoolArray]:
 
 @dataclass(frozen=True, eq=False)
 class Shelves:
-    """The boxes to place, and the width of the page.
+    """The boxes to place, and the width of the page."""
 
-    Parameters
-    ----------
-    names, kinds : sequence of str
-        Per node.
-    members : sequence of tuple of int
-        Nodes of every box.
-    retained : sequence of bool
-        Per box.
-    width : float
-        Of the page.
-    """
-
+    # names, kinds: per node
     names: Sequence[str]
     kinds: Sequence[str]
-    members: Sequence[tuple[int, ...]]
-    retained: Sequence[bool]
-    width: float
+    members: Sequence[tuple[int, ...]]  # nodes of every box
+    retained: Sequence[bool]  # per box
+    width: float  # of the page
 
     @cached_property
     def labels(self) -> list[str]:

@@ -29,27 +29,16 @@ _MARGIN = 0.4  # above and below the measured values, in units of their range
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """Measured outputs over one stretch, and the predictions of the models from its start.
+    """Measured outputs over one stretch, and the predictions of the models from its start."""
 
-    Parameters
-    ----------
-    kind : str
-        "typical", "best" or "worst", by the error of the sifted model among starts spread over all episodes.
-    episode, start : int
-        Where the predictions start, counted where the state begins.
-    measured : array, shape (steps + 1, outputs)
-        The truth, where that is known.
-    predicted : mapping from model to array, shape (steps + 1, outputs)
-        The first row is the start. Not finite where a model diverged.
-    band : tuple of array, optional
-        Lower and upper limit around the sifted model's predictions at the level of the result, each as `measured`.
-    """
-
-    kind: str
+    kind: str  # "typical", "best" or "worst", by the error of the sifted model among starts spread over all episodes
+    # episode, start: where the predictions start, counted where the state begins
     episode: int
     start: int
-    measured: FloatArray
+    measured: FloatArray  # (steps + 1, outputs): the truth, where that is known
+    # mapping from model to array (steps + 1, outputs): the first row is the start. Not finite where a model diverged
     predicted: Mapping[str, FloatArray]
+    # lower and upper limit around the sifted model's predictions at the level of the result, each as `measured`
     band: tuple[FloatArray, FloatArray] | None = None
 
 
@@ -131,19 +120,12 @@ def _predicted(model: Model, result: SieveResult, starts: Sequence[tuple[int, in
 
 @dataclass(frozen=True, eq=False)
 class DelayLine:
-    """An episode of the judged data with a model's own delays: the baseline may have others than the sifted model.
+    """An episode of the judged data with a model's own delays: the baseline may have others than the sifted model."""
 
-    Parameters
-    ----------
-    states, acting : array
-        The states, and the input that acts from each on.
-    first : int
-        The row of the judged data that the first state belongs to; negative where it lies before them.
-    """
-
+    # states, acting: the states, and the input that acts from each on
     states: FloatArray
     acting: FloatArray
-    first: int
+    first: int  # the row of the judged data that the first state belongs to; negative where it lies before them
 
 
 def delay_line(model: Model, result: SieveResult, episode: int) -> DelayLine:

@@ -13,8 +13,7 @@ from koopsieve.data.delays import require_dataset
 from koopsieve.data.streaming.blocks import Chunk, Origin, cut
 from koopsieve.dictionary import Dictionary
 from koopsieve.execution import Executor, Progress, Threads, silent
-from koopsieve.regression.factor import PendingRows, TriangularFactor, refuse_too_large
-from koopsieve.regression.given_statistics import MIN_PEAK
+from koopsieve.regression.factor import PendingRows, TriangularFactor, refuse_too_large, refuse_vanishing
 from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics, widest
 
 BYTES_PER_THREAD = 64 * 2**20
@@ -45,7 +44,7 @@ def compress(
     horizons : sequence of int
         Also keep the regressions of the outputs this many steps ahead (for the horizon sieve).
     chunk_rows : int, optional
-        Transitions lifted at a time; default: chunks that fit the cache, within `max_bytes`.
+        Transitions lifted at a time, instead of `max_bytes`; by default chunks that fit the cache.
     max_bytes : int, optional
         Bound on the memory that lifted samples take in one process, by default 64 MiB per thread, or more where
         that is less than three rows per regressor. Peak memory does not depend on the number of samples.
@@ -69,6 +68,8 @@ def compress(
     steps = _check_horizons(horizons, trajectories)
     engine: Executor = Threads() if executor is None else executor
     require_kind("an executor", engine, Executor, "Use Serial(), Threads() or DaskExecutor(client).")
+    if chunk_rows is not None and max_bytes is not None:
+        raise KoopsieveError("chunk_rows and max_bytes both say how much is lifted at a time. Give one of the two.")
     if chunk_rows is not None:
         chunk_rows = whole_number("chunk_rows, the transitions lifted at a time,", chunk_rows, 1)
     source = Stream.of(trajectories)
@@ -88,23 +89,12 @@ def compress(
 
 @dataclass(frozen=True)
 class Folding:
-    """Fold what a part of the data holds into statistics; a value, so that it can be sent to other processes.
-
-    Parameters
-    ----------
-    dictionary : Dictionary
-    start : RegressionStatistics
-        Of no data.
-    rows : int
-        Transitions per chunk.
-    reach : int
-        Number of samples from a start to its furthest target.
-    """
+    """Fold what a part of the data holds into statistics; a value, so that it can be sent to other processes."""
 
     dictionary: Dictionary
-    start: RegressionStatistics
-    rows: int
-    reach: int
+    start: RegressionStatistics  # of no data
+    rows: int  # transitions per chunk
+    reach: int  # number of samples from a start to its furthest target
 
     def __call__(self, part: Origin) -> RegressionStatistics:
         """Return the statistics of one part."""
@@ -224,25 +214,12 @@ def _check_found(found: RegressionStatistics) -> RegressionStatistics:
         raise KoopsieveError(
             f"No episode is long enough for the horizon {found.multistep.horizons[-1]}. Ask for shorter horizons."
         )
-    _refuse_vanishing(found)
+    if found.region is not None:
+        refuse_vanishing(np.abs(found.region).max(axis=0), (*found.signals.state_names, *found.signals.acting))
     refuse_too_large(found.factor, found.regressors + found.observables)
     if found.multistep is not None:
         refuse_too_large(found.multistep.factor, ("the outputs several steps ahead",))
     return found
-
-
-def _refuse_vanishing(found: RegressionStatistics) -> None:
-    """Check that states and inputs are not so small that their squares vanish."""
-    if found.region is None:
-        return
-    size = np.abs(found.region).max(axis=0)
-    names = (*found.signals.state_names, *found.signals.acting)
-    small = [name for name, peak in zip(names, size, strict=True) if 0 < peak < MIN_PEAK]
-    if small:
-        raise KoopsieveError(
-            f"The values of {', '.join(small[:3])} are too near to zero: their squares vanish in 64-bit floats. Change "
-            "the units, for example from metres to micrometres."
-        )
 
 
 def _check_horizons(horizons: Sequence[int], trajectories: Trajectories | Stream) -> tuple[int, ...]:

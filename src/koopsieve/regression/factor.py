@@ -27,6 +27,7 @@ from koopsieve.execution import one_blas_thread
 from koopsieve.regression.qr import expected_leverage, householder_update, positive_diagonal, products, solve_right
 
 MAX_NORM = 1e150  # of a regressor or target over all rows: later stages square what is left of it
+MIN_PEAK = 1e-140  # largest value of a column below which the squares of its digits vanish
 DEPENDENT = 1e-8  # norm outside the regressors before it, relative to its own: less is rounding
 _PANEL_COLUMNS = 32  # columns per panel of the blocked QR
 _FIRST_ROWS_PER_REGRESSOR = 4  # rows of the first QR, enough that those after it can be matrix products
@@ -39,24 +40,14 @@ _MIN_UNEXPLAINED = 1e-5  # of a target's squares: more is subtracted in the end,
 
 @dataclass(frozen=True, eq=False)
 class TriangularFactor:
-    """R, S, cross products of what is left over, and row count of a regression problem.
+    """R, S, cross products of what is left over, and row count of a regression problem."""
 
-    Parameters
-    ----------
-    R : array, shape (p, p)
-        Upper triangular factor of the design, its diagonal not negative: one R per data set, whatever the chunks.
-    S : array, shape (p, q)
-        The targets seen through Q: QᵀT.
-    leftover_products : array, shape (q, q)
-        (T − QS)ᵀ(T − QS): cross products of the parts of the targets that no combination of regressors reaches.
-    rows : float
-        Number of rows behind the factor; not a whole number once old rows were discounted.
-    """
-
+    # (p, p): upper triangular factor of the design, its diagonal not negative: one R per data set, whatever the chunks
     R: FloatArray
-    S: FloatArray
+    S: FloatArray  # (p, q): the targets seen through Q: QᵀT
+    # (q, q): (T − QS)ᵀ(T − QS): cross products of the parts of the targets that no combination of regressors reaches
     leftover_products: FloatArray
-    rows: float
+    rows: float  # number of rows behind the factor; not a whole number once old rows were discounted
 
     @property
     def leftover(self) -> FloatArray:
@@ -141,6 +132,16 @@ def refuse_too_large(factor: TriangularFactor, names: Sequence[str]) -> None:
         )
 
 
+def refuse_vanishing(peaks: FloatArray, names: Sequence[str]) -> None:
+    """Check that no column is so small that its squares vanish; `peaks` are the largest absolute values."""
+    small = [name for name, peak in zip(names, peaks, strict=True) if 0 < peak < MIN_PEAK]
+    if small:
+        raise KoopsieveError(
+            f"The values of {', '.join(small[:3])} are too near to zero: their squares vanish in 64-bit floats. Change "
+            "the units, for example from metres to micrometres."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class PendingRows:
     """A factor R, S and rows to be put under it, so far known by their products in coordinates in which R is I.
@@ -152,28 +153,17 @@ class PendingRows:
 
     Targets of which the old rows leave a good part unexplained need no E while rows come: T itself stands for it until
     the end, a third of the work less, and rounding changes what is left over by ε over that part.
-
-    Parameters
-    ----------
-    factor : TriangularFactor
-        Of the rows before.
-    predicted : array of bool, shape (q,)
-        Targets whose E is formed row by row.
-    square, cross, power : array, shape (p, p), (p, q) and (q, q)
-        YᵀY, YᵀE and EᵀE, with T for E where it is not `predicted`.
-    rows : int
-        How many are pending.
-    following : bool
-        Whether every target is a regressor of the next row, the first ones in order: then TᵀT is ΦᵀΦ but for the ends
-        of what is absorbed, and follows from YᵀY in the end. Not where some targets are `predicted`.
     """
 
-    factor: TriangularFactor
-    predicted: BoolArray
+    factor: TriangularFactor  # of the rows before
+    predicted: BoolArray  # (q,): targets whose E is formed row by row
+    # square, cross, power (p, p), (p, q) and (q, q): yᵀY, YᵀE and EᵀE, with T for E where it is not `predicted`
     square: FloatArray
     cross: FloatArray
     power: FloatArray
-    rows: int = 0
+    rows: int = 0  # how many are pending
+    # whether every target is a regressor of the next row, the first ones in order: then TᵀT is ΦᵀΦ but for the ends of
+    # what is absorbed, and follows from YᵀY in the end. Not where some targets are `predicted`
     following: bool = False
 
     @classmethod

@@ -16,12 +16,10 @@ from koopsieve._archive import Arrays, read_archive, write_archive
 from koopsieve._types import FloatArray, KoopsieveError, increasing_indices, real_matrix, sorted_horizons, warn_user
 from koopsieve.data import Signals
 from koopsieve.io.reading.columns import names_of
-from koopsieve.regression.factor import TriangularFactor
+from koopsieve.regression.factor import TriangularFactor, refuse_vanishing
 
 if TYPE_CHECKING:
     from koopsieve.regression.statistics import RegressionStatistics
-
-MIN_PEAK = 1e-140  # largest value of a column below which the squares of its digits vanish
 
 
 def checked_matrices(
@@ -89,13 +87,7 @@ def _require_usable(what: str, matrix: FloatArray, columns: tuple[str, ...]) -> 
             f"{what} must hold finite numbers. {columns[column]} is {kind} in row {row}, and {int(wrong.sum())} of "
             f"{matrix.size} values are not finite. Leave those rows out of Phi, Phi_next and U, or repair them."
         )
-    peak = np.abs(matrix).max(axis=0, initial=0.0)
-    small = [name for name, largest in zip(columns, peak, strict=True) if 0 < largest < MIN_PEAK]
-    if small:
-        raise KoopsieveError(
-            f"The values of {', '.join(small[:3])} in {what} are too near to zero: their squares vanish in 64-bit "
-            "floats. Change the units."
-        )
+    refuse_vanishing(np.abs(matrix).max(axis=0, initial=0.0), columns)
 
 
 KIND = "koopsieve statistics"

@@ -74,19 +74,12 @@ class DesignDiagnostics:
 
     Scaling first makes both independent of the units of the observables. A column of zeros stays zero and counts as
     missing rank.
-
-    Parameters
-    ----------
-    columns : int
-        Number of regressors, L + l.
-    rank : int
-        Singular values above max(rows, columns)·ε times the largest: number of regressors that the data determine.
-    condition_number : float
-        Largest over smallest singular value; inf when a column is zero or an exact combination of others.
     """
 
-    columns: int
+    columns: int  # number of regressors, L + l
+    # singular values above max(rows, columns)·ε times the largest: number of regressors that the data determine
     rank: int
+    # largest over smallest singular value; inf when a column is zero or an exact combination of others
     condition_number: float
 
 

@@ -29,22 +29,14 @@ class HorizonStatistics(Shown):
     Columns of the factor: the L observables, then the inputs at k, then at k+1, … . Because a horizon h uses only the
     inputs before k+h, its regression is the leading L + l·h block of the factor. Targets: for each horizon in order,
     the outputs in order.
-
-    Parameters
-    ----------
-    factor : TriangularFactor
-        Over p = L + l·max(horizons) regressors and len(horizons)·len(outputs) targets.
-    observables, inputs, outputs : tuple of str
-        Names of the observables, of the inputs (at one instant) and of the outputs.
-    horizons : tuple of int
-        Strictly increasing.
     """
 
-    factor: TriangularFactor
+    factor: TriangularFactor  # over p = L + l·max(horizons) regressors and len(horizons)·len(outputs) targets
+    # observables, inputs, outputs: names of the observables, of the inputs (at one instant) and of the outputs
     observables: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    horizons: tuple[int, ...]
+    horizons: tuple[int, ...]  # strictly increasing
 
     def at(self, horizon: int) -> TriangularFactor:
         """Return the factor of the regression at one horizon: L + l·h regressors, one target per output."""

@@ -54,14 +54,7 @@ def write_comparison(
 
 
 def render_comparison(runs: Mapping[str, Summary | Sifted], title: str = "Runs side by side") -> str:
-    """Return the page that compares runs as HTML.
-
-    Parameters
-    ----------
-    runs : mapping from name to summary, SieveResult or fitted KoopmanSieve
-        Name of each run, and its summary.
-    title : str
-    """
+    """Return the page that compares runs, given by name as summaries, results or fitted estimators, as HTML."""
     if len(runs) < 2:
         raise KoopsieveError(f"Compare two runs or more. Got {len(runs)}.")
     summaries = {name: plain(run if isinstance(run, Mapping) else summarise(run)) for name, run in runs.items()}

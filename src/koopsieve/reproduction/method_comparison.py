@@ -103,6 +103,8 @@ class MethodComparison:
         return StudyTable("methods", caption, header, tuple(rows))
 
     def _errors(self, size: str, method: str, output: str | None) -> FloatArray:
+        if not self.horizons:
+            return np.empty(0)
         found = self.errors[size][method]
         mean: FloatArray = found[output] if output else np.mean(list(found.values()), axis=0)
         return mean

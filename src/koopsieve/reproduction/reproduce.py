@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from koopsieve.reproduction.study_figures import draw_circuit, draw_noise_study
 from koopsieve.reproduction.study_runs import run_circuit, run_once
 from koopsieve.reproduction.study_settings import NoiseStudy, circuit_study, load_records, noise_study
 from koopsieve.reproduction.study_summary import summarise_circuit, summarise_noise_study
-from koopsieve.reproduction.study_tables import circuit_tables, noise_study_tables, write_tables
+from koopsieve.reproduction.study_tables import StudyTable, circuit_tables, noise_study_tables, write_tables
 
 FOLDERS: dict[str, tuple[str, ...]] = {
     "lorenz": ("lorenz",),
@@ -87,6 +87,8 @@ def reproduce(
     """
     if system not in FOLDERS:
         raise KoopsieveError(f"Unknown system {system!r}. Expected one of {', '.join(FOLDERS)}.")
+    if system == "wiener-hammerstein" and (quick or runs is not None):
+        raise KoopsieveError(f"{system} is one comparison of records: runs and quick have no effect. Leave them out.")
     whole_number("seed", seed)
     folder = None if data is None else Path(data)
     options = Options(runs, folder, seed, quick, as_published, workers or os.cpu_count() or 1, progress)
@@ -130,11 +132,7 @@ def reproduce_study(study: NoiseStudy, folder: Path, options: Options) -> dict[s
         description=study.title,
     )
     summary = summarise_noise_study(study, results)
-    with whole_folder(folder) as place:
-        write_json(place / MARKER, summary)
-        write_tables(noise_study_tables(summary), place)
-        _draw(lambda: draw_noise_study(summary, place))
-    return summary
+    return _written(folder, summary, noise_study_tables(summary), lambda place: draw_noise_study(summary, place))
 
 
 def _reproduce_circuit(folder: Path, options: Options) -> dict[str, Any]:
@@ -150,22 +148,27 @@ def _reproduce_circuit(folder: Path, options: Options) -> dict[str, Any]:
         description=study.title,
     )[0]
     summary = summarise_circuit(study, result)
-    with whole_folder(folder) as place:
-        write_json(place / MARKER, summary)
-        write_tables(circuit_tables(summary), place)
-        _draw(lambda: draw_circuit(summary, result["coef"], place))
-    return summary
+    return _written(
+        folder, summary, circuit_tables(summary), lambda place: draw_circuit(summary, result["coef"], place)
+    )
 
 
 def _fingerprint(settings: Mapping[str, Any], options: Options) -> dict[str, Any]:
     return {"version": __version__, "seed": options.seed, **settings}
 
 
-def _draw(draw: Callable[[], None]) -> None:
-    try:
-        draw()
-    except ImportError as error:
-        warn_user(
-            f"Figures were not drawn ({error}). Install them with: pip install 'koopsieve[plots]', and give the same "
-            "command again with --overwrite; nothing is computed twice."
-        )
+def _written(
+    folder: Path, summary: dict[str, Any], tables: Sequence[StudyTable], draw: Callable[[Path], None]
+) -> dict[str, Any]:
+    """Write the summary, the tables and, where matplotlib is installed, the figures; return the summary."""
+    with whole_folder(folder) as place:
+        write_json(place / MARKER, summary)
+        write_tables(tables, place)
+        try:
+            draw(place)
+        except ImportError as error:
+            warn_user(
+                f"Figures were not drawn ({error}). Install them with: pip install 'koopsieve[plots]', and give the "
+                "same command again with --overwrite; nothing is computed twice."
+            )
+    return summary

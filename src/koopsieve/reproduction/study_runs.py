@@ -17,16 +17,8 @@ from koopsieve._types import KoopsieveWarning
 from koopsieve.data import Trajectories, embed_delays
 from koopsieve.dictionary import Block, PeriodicSquaredExponential, SquaredExponential, States
 from koopsieve.evaluate import add_noise
-from koopsieve.identify import (
-    STLSQ,
-    Identifier,
-    LeastSquares,
-    SparseBayes,
-    SpikeSlab,
-    Status,
-    UpdateOrder,
-)
-from koopsieve.reproduction.method_comparison import SIEVE, Errors, MethodComparison, compare_methods
+from koopsieve.identify import Identifier, LeastSquares, SpikeSlab, Status, UpdateOrder
+from koopsieve.reproduction.method_comparison import SIEVE, Errors, MethodComparison, compare_methods, paper_methods
 from koopsieve.reproduction.study_settings import (
     SYSTEMS,
     CircuitStudy,
@@ -54,12 +46,8 @@ class Sampled:
 
 def identifiers(methods: MethodSettings) -> dict[str, Identifier]:
     """Return the methods I to IV, the last by default or with the paper's own updates."""
-    return {
-        "I": LeastSquares(relative_cutoff=methods.pseudo_inverse_cutoff),
-        "II": STLSQ(threshold=methods.stlsq_threshold),
-        "III": SparseBayes(),
-        SIEVE: _spike_slab(methods),
-    }
+    cut = LeastSquares(relative_cutoff=methods.pseudo_inverse_cutoff)
+    return {**paper_methods(methods.stlsq_threshold, _spike_slab(methods)), "I": cut}
 
 
 def _spike_slab(methods: MethodSettings) -> Identifier:

@@ -249,21 +249,11 @@ def sifted_by(sieve: object) -> type[Any]:
 
 @dataclass(frozen=True, eq=False)
 class GraphSet:
-    """What the paper's reduction kept.
+    """What the paper's reduction kept."""
 
-    Parameters
-    ----------
-    retained : array of int
-        Increasing indices.
-    elbo : float
-        Sum of the targets' bounds.
-    estimate : Estimate
-        The inclusion probabilities behind it.
-    """
-
-    retained: IndexArray
-    elbo: float
-    estimate: Estimate
+    retained: IndexArray  # increasing indices
+    elbo: float  # sum of the targets' bounds
+    estimate: Estimate  # the inclusion probabilities behind it
 
 
 @dataclass(frozen=True)

@@ -58,24 +58,14 @@ Seed = int | np.random.SeedSequence | np.random.Generator
 
 @dataclass(frozen=True)
 class Attractor:
-    """A system of three states without inputs, and the range and transient of random starts.
-
-    Parameters
-    ----------
-    derivative : callable
-    max_step : float
-        Longest step of the integration, in seconds.
-    low, high : tuple of float
-        Bounds of random starts.
-    transient : tuple of float
-        Seconds until a random start is on the attractor, at least and at most.
-    """
+    """A system of three states without inputs, and the range and transient of random starts."""
 
     derivative: Derivative
-    max_step: float
+    max_step: float  # longest step of the integration, in seconds
+    # low, high: bounds of random starts
     low: tuple[float, float, float]
     high: tuple[float, float, float]
-    transient: tuple[float, float]
+    transient: tuple[float, float]  # seconds until a random start is on the attractor, at least and at most
 
     def samples(self, seconds: float, dt: float, initial: ArrayLike | None, seed: Seed) -> FloatArray:
         """Return the samples, shape (round(seconds / dt) + 1, 3)."""

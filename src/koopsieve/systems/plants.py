@@ -141,7 +141,7 @@ def two_tanks(drive: ArrayLike, dt: float = 5.0, *, initial: tuple[float, float]
     return np.maximum(integrate(derivative, initial, history, dt, _TANKS_STEP), 0.0)
 
 
-_REACTOR_STEP = 0.01  # minutes
+REACTOR_STEP = 0.01  # minutes
 _RATES, _FEED = (5 / 6, 5 / 3, 1 / 6), 10.0  # of the reactions (1/min, 1/min, l/(mol·min)); of A in the feed (mol/l)
 
 
@@ -154,25 +154,6 @@ def reactor_derivative(state: Any, drive: Any, maths: Any = np) -> Any:
     flow, richer = drive[0], drive[1] if len(drive) > 1 else 0.0
     k1, k2, k3 = _RATES
     return flow * (_FEED + richer - a) - k1 * a - k3 * a * a, k1 * a - k2 * b - flow * b
-
-
-def stirred_tank(drive: ArrayLike, dt: float = 0.05, *, initial: Sequence[float] = (3.0, 1.117)) -> FloatArray:
-    """Simulate the reactor under a flow held over each sample; return (c_A, c_B), noise-free.
-
-    Parameters
-    ----------
-    drive : array-like, shape (steps, 1) or (steps, 2)
-        Flow per volume in 1/min, and what is added to the concentration of the feed.
-    dt : float
-        Sample time in minutes.
-    initial : sequence of float
-        Concentrations at time zero; the default is at rest with a flow of 4/7.
-
-    Returns
-    -------
-    array, shape (steps + 1, 2)
-    """
-    return integrate(reactor_derivative, initial, checked_drive(drive, "flow", "feed"), dt, _REACTOR_STEP)
 
 
 def vehicle_task(steps: int = 240) -> ControlTask:
@@ -267,11 +248,6 @@ def reactor_task(steps: int = 300) -> ControlTask:
         disturbance=after_a_third(steps, -0.4),
         disturbed_by="a poorer feed",
     )
-
-
-def control_tasks() -> tuple[ControlTask, ...]:
-    """Return all three."""
-    return vehicle_task(), tanks_task(), reactor_task()
 
 
 def after_a_third(steps: int, size: float) -> FloatArray:

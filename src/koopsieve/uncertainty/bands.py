@@ -41,24 +41,12 @@ def between(low: FloatArray, high: FloatArray, weight: FloatArray) -> FloatArray
 
 @dataclass(frozen=True, eq=False)
 class LocalSpread:
-    """Size of the error as a function of the start: its logarithm is linear in the observables.
+    """Size of the error as a function of the start: its logarithm is linear in the observables."""
 
-    Parameters
-    ----------
-    steps : array of int, shape (m,)
-        Steps at which it is known, increasing from 1; interpolated between.
-    center : array, shape (L,)
-        Mean of the observables.
-    projection : array, shape (L, r)
-        From the observables less their mean to the features that are used.
-    weights : array, shape (m, n_outputs, r)
-        Weights of the features; zero where the error does not depend on the start.
-    """
-
-    steps: IndexArray
-    center: FloatArray
-    projection: FloatArray
-    weights: FloatArray
+    steps: IndexArray  # (m,): steps at which it is known, increasing from 1; interpolated between
+    center: FloatArray  # (L,): mean of the observables
+    projection: FloatArray  # (L, r): from the observables less their mean to the features that are used
+    weights: FloatArray  # (m, n_outputs, r): weights of the features; zero where the error does not depend on the start
 
     def __post_init__(self) -> None:
         fits = self.weights.ndim == 3 and self.weights.shape[::2] == (len(self.steps), self.projection.shape[1])
@@ -134,19 +122,7 @@ class Bands(Shown):
     def half_widths(self, horizon: int, level: float, *, joint: bool = False) -> FloatArray:
         """Return the half-widths 1, …, `horizon` steps after a typical start, shape (horizon, n_outputs).
 
-        Parameters
-        ----------
-        horizon : int
-            At most `longest`.
-        level : float
-            The share to cover, above 0 and at most 0.999.
-        joint : bool
-            Whether all outputs at all steps together lie inside with that probability, or each of them alone.
-
-        Raises
-        ------
-        KoopsieveError
-            If there are no bands for the level or the horizon.
+        With `joint` all outputs at all steps lie inside together with the probability `level`, else each of them alone.
         """
         share = checked_level(level)
         self._check_horizon(horizon)
@@ -159,14 +135,7 @@ class Bands(Shown):
             return np.where(shape == 0, 0.0, factor * shape)
 
     def table(self, outputs: Sequence[str], levels: Sequence[float] = TABLE_LEVELS) -> list[dict[str, float | str]]:
-        """Return the half-widths after a typical start as rows of a table.
-
-        Returns
-        -------
-        list of dict
-            With the keys "step", "output", "level", "half_width" and "joint_half_width"; the joint band is the one over
-            all steps up to this one.
-        """
+        """Return the half-widths after a typical start as rows; the joint band is that of all steps up to each."""
         each = {level: self.half_widths(self.longest, level) for level in levels}
         joint = {(h, level): self.half_widths(int(h), level, joint=True)[-1] for h in self.steps for level in levels}
         return [

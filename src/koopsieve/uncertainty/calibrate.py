@@ -56,12 +56,7 @@ class Calibration(Shown):
     noise: Noise | None = None
 
     def check(self, dictionary: Dictionary) -> None:
-        """Check that the calibration belongs to a model with this dictionary.
-
-        Raises
-        ------
-        KoopsieveError
-        """
+        """Refuse a calibration that does not belong to a model with this dictionary."""
         bands, support, signals = self.bands, self.support, dictionary.signals
         outputs, columns = len(signals.outputs), len(signals.state_names) + len(signals.inputs)
         fits = bands is None or bands.widths.shape[1] == outputs
@@ -92,13 +87,7 @@ class Calibration(Shown):
 
     @classmethod
     def from_parts(cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Calibration:
-        """Return the calibration from the parts that `to_parts` returned.
-
-        Raises
-        ------
-        KoopsieveError
-            If its parts do not fit together.
-        """
+        """Return the calibration that `to_parts` took apart; one whose parts do not fit together is refused."""
         if any(values.dtype != np.float64 for values in arrays.values()):
             raise KoopsieveError("Its calibration should hold 64-bit floats.")
         if missing := [name for name, values in arrays.items() if _has_nan(name, values)]:

@@ -92,19 +92,11 @@ def coverage(model: Model, data: Trajectories, horizons: Sequence[int], level: f
 
 @dataclass(frozen=True, eq=False)
 class CoverageCurve:
-    """Share covered at several levels.
-
-    Parameters
-    ----------
-    levels : tuple of float
-    horizons : tuple of int
-    share : array, shape (levels, len(horizons))
-        Of all windows, averaged over the outputs.
-    """
+    """Share covered at several levels."""
 
     levels: tuple[float, ...]
     horizons: tuple[int, ...]
-    share: FloatArray
+    share: FloatArray  # (levels, len(horizons)): of all windows, averaged over the outputs
 
 
 def coverage_curve(model: Model, data: Trajectories, horizons: Sequence[int]) -> CoverageCurve:

@@ -73,16 +73,9 @@ class Support(Shown):
     ) -> BoolArray:
         """Return which predictions lie outside the data, shape (starts, steps).
 
-        A prediction does if its start does, or one of the inputs up to it, or if it or one before it goes further
-        beyond the region than predictions do on held-out data.
-
-        Parameters
-        ----------
-        dictionary : Dictionary
-            Of the model.
-        states : array, shape (starts, n)
-        acting : array, shape (starts, steps, l)
-        predicted : array, shape (starts, steps, n_outputs)
+        A prediction does if its start (states: (starts, n)) does, or one of the inputs (starts, steps, l) up to it, or
+        if it or one before it, `predicted` (starts, steps, n_outputs), goes further beyond the region than predictions
+        do on held-out data.
         """
         n = states.shape[1]
         low, high = widened(self.region, REGION_MARGIN * np.ptp(self.region, axis=0))

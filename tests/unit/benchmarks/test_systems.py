@@ -117,7 +117,7 @@ def test_a_quadrotor_goes_where_it_is_told_and_obeys_newton():
 
 
 @pytest.mark.parametrize(
-    "call, told",
+    "call, message",
     [
         (lambda: pendulum(np.zeros(10)), "one column"),
         (lambda: lotka_volterra(np.zeros((10, 2))), "one column"),
@@ -133,6 +133,6 @@ def test_a_quadrotor_goes_where_it_is_told_and_obeys_newton():
         (lambda: planar_quadrotor(np.zeros((3, 1))), "columns x and z"),
     ],
 )
-def test_they_say_what_they_want(call, told):
-    with pytest.raises(KoopsieveError, match=told):
+def test_they_say_what_they_want(call, message):
+    with pytest.raises(KoopsieveError, match=message):
         call()

@@ -21,9 +21,9 @@ def koopsieve(tmp_path, monkeypatch, capsys):
         shown = capsys.readouterr()
         return ended.value.code, shown.out, shown.err
 
-    def refused(said, *arguments):
+    def refused(message, *arguments):
         code, _, err = run(*arguments)
-        assert (code, said in err) == (2, True), err
+        assert (code, message in err) == (2, True), err
 
     run.refused = refused
     return run

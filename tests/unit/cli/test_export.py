@@ -54,7 +54,7 @@ def test_to_m_sympy_and_fmu(koopsieve, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "arguments, message",
     [
         (["model.npz", "--to", "fortran", "--out", "x"], "'fortran' is not one of"),
         (["missing.npz", "--to", "c", "--out", "x"], "missing.npz"),
@@ -65,9 +65,9 @@ def test_to_m_sympy_and_fmu(koopsieve, tmp_path):
         (["model.npz", "--to", "casadi", "--out", "x", "--name", "tank"], "--name has no effect with"),
     ],
 )
-def test_what_goes_wrong_is_said(arguments, said, koopsieve, tmp_path):
+def test_what_goes_wrong_is_said(arguments, message, koopsieve, tmp_path):
     pendulum_model("linear").save(tmp_path / "model.npz")
-    koopsieve.refused(said, "export", *arguments)
+    koopsieve.refused(message, "export", *arguments)
 
 
 def test_a_users_own_code_is_named(tmp_path):

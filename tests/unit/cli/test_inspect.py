@@ -23,11 +23,11 @@ def inspected(result, folder, *options):
 def test_eigenvalues_come_with_their_residuals(form, request, tmp_path):
     result = request.getfixturevalue(form)
     held = result.model.calibration.certificate
-    told = json.loads(inspected(result, tmp_path, "--json"))
-    np.testing.assert_allclose(told["certificate"]["residuals"], held.residuals)
-    np.testing.assert_allclose([complex(*v) for v in told["certificate"]["eigenvalues"]], held.eigenvalues)
-    assert told["certificate"]["invariance_error"] == pytest.approx(held.invariance_error)
-    assert told["bands"]["steps_ahead"] == result.horizons[-1]
+    found = json.loads(inspected(result, tmp_path, "--json"))
+    np.testing.assert_allclose(found["certificate"]["residuals"], held.residuals)
+    np.testing.assert_allclose([complex(*v) for v in found["certificate"]["eigenvalues"]], held.eigenvalues)
+    assert found["certificate"]["invariance_error"] == pytest.approx(held.invariance_error)
+    assert found["bands"]["steps_ahead"] == result.horizons[-1]
     shown = inspected(result, tmp_path)
     assert all(one in shown for one in ("residual", f"{held.invariance_error:.3g}", f"{held.eigenvalues[0].real:.4f}"))
 

@@ -142,7 +142,9 @@ def test_marks_of_missing_values_and_formats_of_dates_travel_with_the_model(koop
     assert rows["t"][0] == "2024-03-02T00:00:03"
     log().to_parquet("other.parquet")  # holds no text
     assert koopsieve(*PREDICT, "other.parquet", "--time", "")[0] == 0
-    koopsieve.refused("--max-gap goes with --gaps interpolate", *PREDICT, "other.parquet", "--time", "", "--max-gap", 3)
+    koopsieve.refused(
+        "--max-gap goes with --gaps interpolate. Pass both", *PREDICT, "other.parquet", "--time", "", "--max-gap", 3
+    )
 
 
 def test_predictions_join_back_by_episode_row_and_time(koopsieve):

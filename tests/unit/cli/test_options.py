@@ -37,15 +37,15 @@ def test_flags_beat_the_file_and_the_file_beats_defaults(tmp_path):
     [
         ("horizon = [1]", r"settings.toml has the unknown key 'horizon'. Did you mean 'horizons'\?"),
         ("zzz = 1", "unknown key 'zzz'. Known: files, states, inputs"),
-        ("delays = 1.5", "delays must be a whole number, 0 or more, or auto. Got 1.5 from .*settings.toml"),
+        ("delays = 1.5", "delays must be a whole number, 0 or more, or auto. Got 1.5. It comes from .*settings.toml"),
         ("delays = true", "delays must be a whole number"),
-        ("threshold = 1.0", "threshold must be a number between 0 and 1, both excluded"),
+        ("threshold = 1.0", "threshold must lie between 0 and 1, both excluded. Got 1.0"),
         ("horizons = []", "horizons must be one or more whole numbers, each at least 1"),
         ("horizons = [0]", "horizons must be one or more whole numbers"),
         ("states = 3", "states must be text, or a list of texts"),
         ('gaps = "fill"', "gaps must be one of refuse, split, interpolate"),
         ('compare = ["V"]', "compare must be some of least-squares, thresholded-least-squares"),
-        ("dt = 0", "dt must be a positive number"),
+        ("dt = 0", "dt must be a positive number. Got 0. It comes from"),
         ("delays = = 1", "is not a TOML file"),
     ],
 )

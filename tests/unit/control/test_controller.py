@@ -126,10 +126,10 @@ def test_the_law_without_memory_gives_the_same_whatever_the_solver_did_before(fo
 def test_an_input_that_was_overruled_is_told():
     problem, disturbances = problem_of(plant_model("bilinear"), horizon=8), []
     held = plant_step([0.1, 0.4], [0.0])  # someone held the valve
-    for told in ({"acted": [0.0]}, {}):
+    for options in ({"acted": [0.0]}, {}):
         controller = Controller(problem, gain=1.0)
         controller.step([0.1, 0.4], REFERENCE)
-        controller.step(held, REFERENCE, **told)
+        controller.step(held, REFERENCE, **options)
         disturbances.append(np.abs(controller.state.situation.disturbance).max())
     assert disturbances[0] < 1e-9
     assert disturbances[1] > 0.05
@@ -253,6 +253,8 @@ def wild(model):
     "call, message",
     [
         (lambda m: Controller(m.to_qp(8), gain=1.5), "gain, the share of the newest error, must lie from 0 to 1"),
+        (lambda m: Controller(m.to_qp(8), noise=Noise(np.ones(3), np.ones(2)), gain=0.2), "Give one of the two"),
+        (lambda m: Controller(m.to_qp(8), gain=0.2, drift=0.1), "drift= has no effect without a filter"),
         (lambda m: Controller(m.to_qp(8), iterations=0), "iterations must be a whole number, 1 or more"),
         (lambda m: Controller(m.to_qp(8), tolerance=0.0), "tolerance, that of the solver, must lie between 0 and 1"),
         (lambda m: Controller(m.to_qp(8), tolerance=np.nan), "tolerance, that of the solver, must lie between 0 and"),

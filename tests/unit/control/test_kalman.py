@@ -198,7 +198,7 @@ def test_noise_of_a_model_that_differentiates_is_that_of_its_sensor():
 
 
 @pytest.mark.parametrize(
-    "wrong, said",
+    "wrong, message",
     [
         (lambda m: KalmanFilter(m, Noise(np.ones(3), np.ones(3))), r"does not fit the model\. Expected 2 measurement"),
         (lambda m: KalmanFilter(m, Noise(np.ones(1), np.ones(2))), r"and 3 process variances, got \(2,\) and \(1,\)"),
@@ -213,8 +213,8 @@ def test_noise_of_a_model_that_differentiates_is_that_of_its_sensor():
         (lambda m: Noise(np.ones(1), np.zeros(1)), "variances of the measurement must be above 0"),
     ],
 )
-def test_what_does_not_fit_is_refused(wrong, said):
-    with pytest.raises(KoopsieveError, match=said):
+def test_what_does_not_fit_is_refused(wrong, message):
+    with pytest.raises(KoopsieveError, match=message):
         wrong(plant_model("linear"))
 
 

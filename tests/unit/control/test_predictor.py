@@ -110,6 +110,8 @@ def test_what_cannot_be_is_said():
         Predictor(plant_model("reprojected"), adapt=100)
     with pytest.raises(KoopsieveError, match="adapt, the samples to remember, must be a whole number, 10 or more"):
         Predictor(known_model("linear"), adapt=3)
+    with pytest.raises(KoopsieveError, match="dead_zone= has no effect on a model that stays as it is"):
+        Predictor(known_model("linear"), dead_zone=1.0)
     predictor = Predictor(plant_model("linear", Embedding(1, 0)))
     predictor.update([0.1, 0.2])
     with pytest.raises(KoopsieveError, match="acted must be finite"):

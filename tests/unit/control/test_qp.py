@@ -42,7 +42,7 @@ def setting(form):
 
 
 def solver_of(problem, tolerance=1e-9):
-    return Solver(problem.pattern, problem.cost.moves, problem.same_at_every_step, tolerance)
+    return Solver(problem.pattern, problem.cost.moves, problem.model.step_is_linear, tolerance)
 
 
 @every_form

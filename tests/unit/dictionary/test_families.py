@@ -68,7 +68,7 @@ BLOCKS = {
     "products of states": States() * Monomials(degree=2),
     "products with inputs": Inputs() * SquaredExponential(centers=2, coefficients=[0.4]),
     "products of products": Inputs() * (States() * States()),
-    "products of drives": Inputs() * Inputs(),
+    "products of inputs": Inputs() * Inputs(),
 }
 every_block = pytest.mark.parametrize("name", BLOCKS)
 CODE = [name for name in BLOCKS if name.startswith(("function", "transformer"))]

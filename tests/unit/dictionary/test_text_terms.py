@@ -229,3 +229,10 @@ def test_hard_nonlinearities_write_any_name_take_roots_of_levels_alone_and_refus
         still = Trajectories.from_arrays(np.ones((9, 1)))
     with pytest.raises(KoopsieveError, match="No signal changes"):
         HardNonlinearities().fit(still)
+
+
+@pytest.mark.parametrize("name", ["flow[kg/s]", "q[k] x", "y [k-1]", "Drehzahl Last [1/s]", "ä", "a`b"])
+def test_kinks_of_a_signal_of_any_name(name):
+    data = Trajectories.from_arrays([1.0, 2.0, 4.0], state_names=name)
+    phi = HardNonlinearities(knots=1).fit(data)
+    np.testing.assert_allclose(phi([[4.0]])[0], [1.5, 2.0])

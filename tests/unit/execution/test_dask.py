@@ -195,7 +195,7 @@ def test_the_command_line_takes_an_address(client, tmp_path, monkeypatch, capsys
     assert koopsieve(*sift, "--out", "there", "--scheduler", client.scheduler.address)[0] == 0
     here, there = (json.loads((tmp_path / name / "summary.json").read_text()) for name in ("here", "there"))
     assert here["observables"] == there["observables"]
-    code, said = koopsieve(*sift, "--out", "nowhere", "--scheduler", "tcp://127.0.0.1:9")
+    code, error = koopsieve(*sift, "--out", "nowhere", "--scheduler", "tcp://127.0.0.1:9")
     assert code == 2
-    assert "No Dask scheduler answered at 'tcp://127.0.0.1:9'" in " ".join(said.split())
+    assert "No Dask scheduler answered at 'tcp://127.0.0.1:9'" in " ".join(error.split())
     assert not (tmp_path / "nowhere").exists()

@@ -68,8 +68,8 @@ def test_names_are_made_fit_for_c(tmp_path):
     assert f"#define {stem.upper()}_INPUT_PUMP_1_2 1" in header
     (tmp_path / "say.c").write_text(SAYS_A_NAME)
     subprocess.run([*STRICT, "-o", "say", "say.c", f"{stem}.c", "-lm"], cwd=tmp_path, check=True)
-    said = subprocess.run(["./say"], cwd=tmp_path, capture_output=True, check=True).stdout
-    assert said.decode().strip() == "Δp */ ??/"
+    printed = subprocess.run(["./say"], cwd=tmp_path, capture_output=True, check=True).stdout
+    assert printed.decode().strip() == "Δp */ ??/"
 
 
 def test_a_saved_model_is_exported_alike(tmp_path):

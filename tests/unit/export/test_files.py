@@ -94,7 +94,7 @@ def absolute(x):
 
 
 @pytest.mark.parametrize(
-    "block, said",
+    "block, message",
     [
         (Function(absolute, names=["|x1|"]), r"The observables \|x1\| .* Function\(absolute\), .* in {}\."),
         (Inputs() * Function(absolute, names=["|x1|"]), r"\|x1\| .* Function\(absolute\), .* in {}\."),
@@ -108,23 +108,23 @@ def absolute(x):
     "export, language",
     [("c", "C"), ("casadi", "CasADi"), ("fmu", "C"), ("do_mpc", "CasADi"), ("m", "MATLAB"), ("sympy", "SymPy")],
 )
-def test_a_users_own_code_cannot_be_exported_and_leaves_no_folder(export, language, block, said, tmp_path):
-    with pytest.raises(KoopsieveError, match=said.format(language)):
+def test_a_users_own_code_cannot_be_exported_and_leaves_no_folder(export, language, block, message, tmp_path):
+    with pytest.raises(KoopsieveError, match=message.format(language)):
         EXPORTS[export](pendulum_model("reprojected", recipe=States() + block), tmp_path / "new")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    "export, said",
+    "export, message",
     [
         ("c", "coefficient of the model is nan"),
         ("m", "coefficient of the model is nan"),
         ("mat", "model's A is not finite"),
     ],
 )
-def test_a_model_that_is_not_finite_is_refused(export, said, tmp_path):
+def test_a_model_that_is_not_finite_is_refused(export, message, tmp_path):
     model = pendulum_model("linear")
-    with pytest.raises(KoopsieveError, match=said):
+    with pytest.raises(KoopsieveError, match=message):
         EXPORTS[export](replace(model, A=np.full_like(model.A, np.nan)), tmp_path)
     assert not list(tmp_path.iterdir())
 

@@ -80,9 +80,13 @@ def test_a_missing_compiler_is_said(monkeypatch, tmp_path):
 
 
 def test_a_step_that_does_not_fit_says_why(tmp_path):
-    path, said = pendulum_model("linear").to_fmu(tmp_path / "pendulum.fmu"), []
+    path, messages = pendulum_model("linear").to_fmu(tmp_path / "pendulum.fmu"), []
     with pytest.raises(fmpy.fmi1.FMICallException):
         fmpy.simulate_fmu(
-            path, stop_time=0.3, step_size=0.07, output_interval=0.07, logger=lambda *one: said.append(one[-1].decode())
+            path,
+            stop_time=0.3,
+            step_size=0.07,
+            output_interval=0.07,
+            logger=lambda *one: messages.append(one[-1].decode()),
         )
-    assert any("must be a whole number of sample times" in text for text in said)
+    assert any("must be a whole number of sample times" in text for text in messages)

@@ -160,9 +160,9 @@ def test_the_refit_that_predicts_best_is_taken():
     assert alone["least squares over horizons"].error[-1] < alone["least squares"].error[-1]
 
 
-@pytest.mark.parametrize(("wrong", "said"), [({"path_length": 1}, "path_length"), ({"horizons": []}, "horizons")])
-def test_what_cannot_be_a_path_is_refused(wrong, said):
-    with pytest.raises(KoopsieveError, match=said):
+@pytest.mark.parametrize(("wrong", "message"), [({"path_length": 1}, "path_length"), ({"horizons": []}, "horizons")])
+def test_what_cannot_be_a_path_is_refused(wrong, message):
+    with pytest.raises(KoopsieveError, match=message):
         sift(oscillator(100), States(), **wrong, form="linear")
 
 

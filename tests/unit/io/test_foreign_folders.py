@@ -68,8 +68,8 @@ def test_a_file_that_is_a_mount_is_refused_before_anything_is_written(tmp_path):
         """,
         tmp_path,
     )
-    said, *rest = done.stdout.splitlines()
-    assert "out/summary.json may not be replaced" in said
+    message, *rest = done.stdout.splitlines()
+    assert "out/summary.json may not be replaced" in message
     assert rest == ["mine", "old", "a", "summary.json"]
 
 

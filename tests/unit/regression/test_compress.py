@@ -150,6 +150,7 @@ def test_chunks_are_bounded_in_bytes_and_shown():
         ({"horizons": ["5"]}, "a whole number, 1 or more. Got '5'"),
         ({"horizons": 5}, r"such as \[1, 10, 50\]\. Got 5"),
         ({"max_bytes": 10}, "max_bytes is too small"),
+        ({"max_bytes": 10**6, "chunk_rows": 5}, "Give one of the two"),
     ],
 )
 def test_errors(change, message):

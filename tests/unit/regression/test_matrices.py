@@ -92,7 +92,7 @@ HOLE = np.where(Z == 5, np.nan, Z)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ((Z, Z[1:]), r"Expected \(6, 2\), got \(5, 2\)"),
         ((Z, Z[:, :1]), r"Expected \(6, 2\), got \(6, 1\)"),
@@ -114,13 +114,13 @@ HOLE = np.where(Z == 5, np.nan, Z)
         ((1e-200 * Z, Z), "too near to zero"),
     ],
 )
-def test_matrices_that_do_not_fit_are_refused_in_words(given, said):
-    with pytest.raises(KoopsieveError, match=said):
+def test_matrices_that_do_not_fit_are_refused_in_words(given, message):
+    with pytest.raises(KoopsieveError, match=message):
         RegressionStatistics.from_matrices(*given)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"A": [[1.0, 0.0]]}, "A must be a matrix of 1 × 1"),
         ({"A": [1.0]}, "A must be a matrix"),
@@ -129,10 +129,11 @@ def test_matrices_that_do_not_fit_are_refused_in_words(given, said):
         ({"A": [[1.0]], "C": [[1.0, 2.0]], "lift": abs}, "C must be a matrix of any × 1"),
         ({"A": [[1.0]], "C": [[1.0]]}, "Give C and lift together"),
         ({"A": [[1.0]], "names": ["a", "b"]}, "Expected 1, got 2"),
+        ({"A": [[1.0]], "output_names": ["y"]}, "name them with names="),
     ],
 )
-def test_models_of_matrices_that_do_not_fit_are_refused_in_words(given, said):
-    with pytest.raises(KoopsieveError, match=said):
+def test_models_of_matrices_that_do_not_fit_are_refused_in_words(given, message):
+    with pytest.raises(KoopsieveError, match=message):
         LinearModel.from_matrices(**given)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from koopsieve import (
     KoopsieveError,
+    LeastSquares,
     LinearModel,
     Monomials,
     SpikeSlab,
@@ -96,6 +97,8 @@ def test_a_method_of_ones_own_may_reduce(compared):
     with pytest.warns(UserWarning, match="Algorithm 1 settled"):
         found = compare_methods(record(0), record(1), RECIPE, methods={"mine": published}, horizons=[1], flat=False)
     assert list(found.errors["reduced"]) == ["mine"]
+    without = compare_methods(record(0), record(1), RECIPE, methods={"I": LeastSquares()}, horizons=[])
+    assert "κ(Aᵀ)" in repr(without)
     with pytest.raises(KoopsieveError, match="methods is empty"):
         compare_methods(record(0), record(1), RECIPE, methods={})
 

@@ -254,8 +254,8 @@ def test_stricter_odds_keep_fewer_and_the_prior_is_heard():
     sizes = [HorizonSieve(SpikeSlabPrior(worth=worth)).identify(stats).size for worth in (0.0, 0.3, 30.0)]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] < sizes[0]
-    told = HorizonSieve(SpikeSlabPrior(worth=30.0, always=("w7",))).identify(stats)
-    assert "w7" in told.retained_names
+    kept = HorizonSieve(SpikeSlabPrior(worth=30.0, always=("w7",))).identify(stats)
+    assert "w7" in kept.retained_names
 
 
 def test_an_emphasis_weights_horizons_and_averages_one():

@@ -35,9 +35,9 @@ def test_groups_are_in_the_result_the_summary_and_the_report_and_share_their_pro
     column = found.inclusion[[found.regressors.index(name) for name in group], found.targets.index("y")]
     assert column.sum() > 0.95
     assert column.max() < 1.0
-    (told,) = plain(summarise(result))["interchangeable"]
-    assert tuple(told["terms"]) == group
-    assert told["expected_number"]["y"] == pytest.approx(column.sum())
+    (entry,) = plain(summarise(result))["interchangeable"]
+    assert tuple(entry["terms"]) == group
+    assert entry["expected_number"]["y"] == pytest.approx(column.sum())
     write_report(result, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "Interchangeable terms" in page

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from benchmarks.systems import stirred_tank
 from koopsieve import KoopsieveError
 from koopsieve.systems import (
     HERON,
@@ -12,7 +13,6 @@ from koopsieve.systems import (
     lorenz,
     random_drive,
     random_thrust,
-    stirred_tank,
     surface_vehicle,
     two_tanks,
     van_der_pol,

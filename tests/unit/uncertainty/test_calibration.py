@@ -155,6 +155,7 @@ def predicted(model, level=0.9, steps=1):
         (lambda model: predicted(model, 1.0), "level must lie above 0"),
         (lambda model: predicted(model, np.nan), "level must lie above 0"),
         (lambda model: predicted(model, []), "level is empty"),
+        (lambda model: model.predict([[0.0]], np.zeros((1, 1)), joint=True), "Say at which level"),
         (lambda model: calibrate(model, walk(1, 30), 30), "No episode is long enough"),
     ],
 )
@@ -244,12 +245,12 @@ def test_what_a_user_holds_says_what_it_is_in_a_line():
     model = calibrate(model, walk(1), 10, statistics=statistics)
     found = model.predict([[0.0]], np.zeros((3, 1)), 3, level=[0.5, 0.9])
     assert repr(found) == "Prediction(shape (3, 1), beyond the learned data 0 %)"
-    said = repr(model.calibration)
-    assert "Bands(steps ahead 10, windows 399, depend on the start no)" in said
-    assert "Certificate(eigenvalues 2" in said
-    assert "Support(regressors x1, 1, u1" in said
+    text = repr(model.calibration)
+    assert "Bands(steps ahead 10, windows 399, depend on the start no)" in text
+    assert "Certificate(eigenvalues 2" in text
+    assert "Support(regressors x1, 1, u1" in text
     assert repr(coverage(model, walk(2), [1, 5])).startswith("Coverage(level 0.9, horizons 1, 5, covered 0.")
-    assert "\n" not in said + repr(found)
+    assert "\n" not in text + repr(found)
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,7 @@ SOURCES = ("head.c", "innovations.c", "{estimator}.c", "cost.c", "programme.c", 
 def to_c(
     law: ControlLaw, acting: ArrayLike, folder: str | os.PathLike[str], name: str, rounds: int
 ) -> tuple[Path, ...]:
-    """Write the files into a folder, which is made if it is not there; see `Controller.to_c`.
-
-    Raises
-    ------
-    KoopsieveError
-        If the model does not carry its observables, or holds a user's own code.
-    """
+    """Write the files into a folder, which is made if it is not there; see `Controller.to_c`."""
     model = law.problem.model
     if not model.carries_observables:
         raise KoopsieveError(
@@ -90,7 +84,7 @@ def _tables(law: ControlLaw, rounds: int) -> str:
         "RATES": int(cost.rate_limited),
         "LIMITED": len(cost.limited),
         "PINNED": len(problem.pinned),
-        "EXACT": int(problem.same_at_every_step),
+        "EXACT": int(problem.model.step_is_linear),
         "ITERATIONS": law.iterations,
         "FIRST_ITERATIONS": max(law.iterations, MIN_FIRST_ITERATIONS),
         "SOLVER_ROUNDS": rounds,

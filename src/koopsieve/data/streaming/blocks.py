@@ -23,23 +23,13 @@ from koopsieve.data.provenance import SourceRows
 
 @dataclass(frozen=True, eq=False)
 class SampleBlock:
-    """Consecutive samples of one episode.
+    """Consecutive samples of one episode."""
 
-    Parameters
-    ----------
-    states : array, shape (rows, n)
-    inputs : array, shape (rows, l)
-        Row k acts between sample k and k+1; the block that ends an episode may have one row fewer.
-    source : SourceRows
-        Where the samples come from, for messages.
-    answered : bool
-        Whether the transitions that start here count, or the samples are context for those before.
-    """
-
-    states: FloatArray
+    states: FloatArray  # (rows, n)
+    # (rows, l): row k acts between sample k and k+1; the block that ends an episode may have one row fewer
     inputs: FloatArray
-    source: SourceRows
-    answered: bool = True
+    source: SourceRows  # where the samples come from, for messages
+    answered: bool = True  # whether the transitions that start here count, or the samples are context for those before
 
     def between(self, start: int, stop: int) -> SampleBlock:
         """Return rows start … stop−1."""
@@ -218,23 +208,14 @@ def _check_finite(values: FloatArray, names: Sequence[str], source: SourceRows) 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Consecutive samples of one episode.
+    """Consecutive samples of one episode."""
 
-    Parameters
-    ----------
-    states : array, shape (rows + reach, n)
-        `rows` samples that this chunk answers for, then as many of the following ones as are needed and there are.
-    inputs : array, shape (rows + reach − 1, l)
-    rows : int
-        Number of transitions that start in this chunk.
-    source : SourceRows
-        Where the samples come from, for messages.
-    """
-
+    # (rows + reach, n): `rows` samples that this chunk answers for, then as many of the following ones as are needed
+    # and there are
     states: FloatArray
-    inputs: FloatArray
-    rows: int
-    source: SourceRows
+    inputs: FloatArray  # (rows + reach − 1, l)
+    rows: int  # number of transitions that start in this chunk
+    source: SourceRows  # where the samples come from, for messages
 
 
 def cut(pieces: Iterable[Piece], rows: int, reach: int) -> Iterator[Chunk]:

@@ -52,22 +52,13 @@ class Segment(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SegmentOrigin:
-    """Segments one after the other, of which the first `own` are answered for.
+    """Segments one after the other, of which the first `own` are answered for."""
 
-    Parameters
-    ----------
-    segments : tuple of Segment
-        Those after the first `own` hold context for them.
-    own, reach : int
-        How many segments are answered for, and how many samples of context follow them.
-    dt : float, optional
-        The step that times must keep.
-    """
-
-    segments: tuple[Segment, ...]
+    segments: tuple[Segment, ...]  # those after the first `own` hold context for them
+    # own, reach: how many segments are answered for, and how many samples of context follow them
     own: int
     reach: int = 0
-    dt: float | None = None
+    dt: float | None = None  # the step that times must keep
 
     @classmethod
     def of(cls, segments: Sequence[Segment], dt: float | None = None) -> SegmentOrigin:

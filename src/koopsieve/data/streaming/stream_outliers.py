@@ -37,24 +37,14 @@ BLOCK_ROWS = 16_384
 
 @dataclass(frozen=True, eq=False)
 class Faults:
-    """Values far outside; called with pieces, it cuts them there.
-
-    Parameters
-    ----------
-    count : int
-    listed : tuple of str
-        The first of them in words.
-    states, inputs : mapping from label to increasing array
-        The rows of every source whose states or inputs they are.
-    lost : tuple of int
-        How many samples of each episode are left out if they are dropped.
-    """
+    """Values far outside; called with pieces, it cuts them there."""
 
     count: int
-    listed: tuple[str, ...]
+    listed: tuple[str, ...]  # the first of them in words
+    # states, inputs: from label to increasing array: the rows of every source whose states or inputs they are
     states: Mapping[str, IndexArray]
     inputs: Mapping[str, IndexArray]
-    lost: tuple[int, ...]
+    lost: tuple[int, ...]  # how many samples of each episode are left out if they are dropped
     reach: int = 0
 
     def __call__(self, pieces: Iterator[Piece]) -> Iterator[Piece]:

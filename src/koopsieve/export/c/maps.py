@@ -20,20 +20,11 @@ _JOIN = f"    join({_BOTH}, point);\n"
 
 @dataclass(frozen=True, eq=False)
 class NamedMap:
-    """A map with the names of its functions and tables in C.
+    """A map with the names of its functions and tables in C."""
 
-    Parameters
-    ----------
-    name : str
-        What they begin with.
-    of : TermMap
-    calls : tuple of (str, int)
-        The function of each family, and where its terms begin.
-    """
-
-    name: str
+    name: str  # what they begin with
     of: TermMap
-    calls: tuple[tuple[str, int], ...]
+    calls: tuple[tuple[str, int], ...]  # the function of each family, and where its terms begin
 
     @property
     def sums(self) -> int:

@@ -29,26 +29,15 @@ _COORDINATE, _NUMBER = "coordinate", "number"
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Some terms as one expression in places, which each term fills with its own coordinates and numbers.
+    """Some terms as one expression in places, which each term fills with its own coordinates and numbers."""
 
-    Parameters
-    ----------
-    terms : array of int, shape (terms,)
-        Which terms these are.
-    expression : Expr
-    coordinates, numbers : tuple of Symbol
-        The places.
-    indices : array of int, shape (terms, coordinates)
-        The coordinate of the point in each place.
-    values : array, shape (terms, numbers)
-    """
-
-    terms: IndexArray
+    terms: IndexArray  # (terms,): which terms these are
     expression: Expr
+    # coordinates, numbers: the places
     coordinates: tuple[Symbol, ...]
     numbers: tuple[Symbol, ...]
-    indices: IndexArray
-    values: FloatArray
+    indices: IndexArray  # (terms, coordinates): the coordinate of the point in each place
+    values: FloatArray  # (terms, numbers)
 
     def tangent(self) -> tuple[Expr, list[Expr]]:
         """Return the tangent's value at zero, and its slopes with respect to the coordinates' places."""

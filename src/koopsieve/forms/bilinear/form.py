@@ -19,7 +19,7 @@ from koopsieve.forms.bilinear.multi_step_fit import LiftedWindows, MultiStepBili
 from koopsieve.forms.form import Candidates, Form, Outcome, short_or_whole
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Episodes, Task, filled, learning_statistics, window_length, with_validation
-from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
+from koopsieve.identify import Estimate, LeastSquares
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.algorithm_2 import Sieve, TermSet
 from koopsieve.sieve.horizon import HorizonSieve
@@ -37,27 +37,14 @@ class BilinearForm(Form):
     """Bilinear models on the observables of a dictionary.
 
     The sieve sees the linear evidence: which observables the outputs depend on is asked with the inputs entering
-    linearly. Whether the products pay is decided on the validation windows.
-
-    Parameters
-    ----------
-    sieve : Sieve
-        Gives the family of sets; by default `HorizonSieve()`.
-    refit : Identifier
-        Fits each set; by default least squares one step ahead.
-    over_windows : MultiStepBilinear
-        Fits the chosen set over many steps, from there; kept if it predicts better on the validation windows.
-    explain : Identifier
-        Says what drives what among the kept observables and their products with the inputs.
+    linearly. Whether the products pay is decided on the validation windows. Sets are fitted by least squares one step
+    ahead; the chosen one over many steps too, which is kept if it predicts better on the validation windows.
     """
 
     model: ClassVar[type[BilinearModel]] = BilinearModel
     needs_inputs: ClassVar[bool] = True
 
-    sieve: Sieve = field(default_factory=HorizonSieve)
-    refit: Identifier = field(default_factory=LeastSquares)
-    over_windows: MultiStepBilinear = field(default_factory=MultiStepBilinear)
-    explain: Identifier = field(default_factory=SpikeSlab)
+    sieve: Sieve = field(default_factory=HorizonSieve)  # gives the family of sets; by default `HorizonSieve()`
 
     def candidates(self, task: Task) -> BilinearCandidates:
         """Sieve on the linear statistics, refit every set with products and judge it on the validation windows."""
@@ -91,19 +78,11 @@ class BilinearForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class BilinearCandidates(Candidates):
-    """The path of bilinear models, and what it takes to learn one of them anew.
-
-    Parameters
-    ----------
-    union : array of int
-        Every observable that is in some set of the path.
-    learned : RegressionStatistics
-        Of these, the inputs and their products, on the learning part.
-    """
+    """The path of bilinear models, and what it takes to learn one of them anew."""
 
     form: BilinearForm
-    union: IndexArray
-    learned: RegressionStatistics
+    union: IndexArray  # every observable that is in some set of the path
+    learned: RegressionStatistics  # of these, the inputs and their products, on the learning part
 
     def fitted(self, candidate: TermSet) -> PathPoint:
         """Fit a set one step ahead, and judge it."""
@@ -140,7 +119,6 @@ class BilinearCandidates(Candidates):
             dictionary=self.dictionary,
             statistics=both,
             kept=small,
-            explain=self.form.explain,
             always_kept=tuple(name for name in small.regressors if name not in point.names),
         )
 
@@ -152,7 +130,7 @@ class BilinearCandidates(Candidates):
         return bilinear_subset(statistics, np.searchsorted(self.union, kept), self._wide)
 
     def _one_step(self, statistics: RegressionStatistics, kept: IndexArray) -> BilinearModel:
-        return BilinearModel.from_estimate(self.form.refit.identify(statistics), self.dictionary.select(kept))
+        return BilinearModel.from_estimate(LeastSquares().identify(statistics), self.dictionary.select(kept))
 
     def _again(
         self, point: PathPoint, statistics: RegressionStatistics, parts: tuple[Trajectories | Stream, ...]
@@ -184,7 +162,7 @@ class BilinearCandidates(Candidates):
         windows = draw_windows(Episodes(parts), n, length, count, np.random.default_rng(self.task.seed))
         lifted = LiftedWindows(small(windows.starts), windows.inputs, windows.outputs, np.asarray(small.varying))
         exact = ~shifts(small).free
-        fit = self.form.over_windows.fit(statistics.factor, lifted, np.array(small.outputs), exact)
+        fit = MultiStepBilinear().fit(statistics.factor, lifted, np.array(small.outputs), exact)
         return BilinearModel.from_estimate(Estimate.of(statistics, fit.K), small)
 
 

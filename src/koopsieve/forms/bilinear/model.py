@@ -17,8 +17,9 @@ from koopsieve.dictionary import Dictionary, TermMap
 from koopsieve.dictionary.states import Coordinates, Pairs
 from koopsieve.dictionary.term_map import shifts, with_delay_line
 from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
-from koopsieve.forms.lifted_state import Coefficients, LiftedStateModel, check_made_with, shifted_coefficients
+from koopsieve.forms.lifted_state import LiftedStateModel, check_made_with, shifted_coefficients
 from koopsieve.forms.model import require_shape
+from koopsieve.identify import Estimate
 from koopsieve.uncertainty.calibrate import Calibration
 
 
@@ -60,7 +61,7 @@ class BilinearModel(LiftedStateModel):
         require_shape("C", self.C, (len(self.output_names), L))
 
     @classmethod
-    def from_estimate(cls, estimate: Coefficients, dictionary: Dictionary) -> BilinearModel:
+    def from_estimate(cls, estimate: Estimate, dictionary: Dictionary) -> BilinearModel:
         """Build the model of an estimate with the regressors of `dictionary.bilinear()`; delays are shifted exactly.
 
         Raises

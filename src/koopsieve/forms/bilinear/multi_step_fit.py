@@ -25,24 +25,12 @@ _FLOOR = 1e-14  # squared error relative to the output's variance below which di
 
 @dataclass(frozen=True, eq=False)
 class LiftedWindows:
-    """Windows of a lifted model.
+    """Windows of a lifted model."""
 
-    Parameters
-    ----------
-    starts : array, shape (W, L)
-        The observables at the start of each window.
-    inputs : array, shape (W, T, l)
-        The input that acts in each step.
-    outputs : array, shape (W, T, n)
-        The outputs measured after each step.
-    varying : array of int, shape (V,)
-        The observables that are multiplied with the inputs.
-    """
-
-    starts: FloatArray
-    inputs: FloatArray
-    outputs: FloatArray
-    varying: IndexArray
+    starts: FloatArray  # (W, L): the observables at the start of each window
+    inputs: FloatArray  # (W, T, l): the input that acts in each step
+    outputs: FloatArray  # (W, T, n): the outputs measured after each step
+    varying: IndexArray  # (V,): the observables that are multiplied with the inputs
 
     def shortened(self, length: int) -> LiftedWindows:
         """Return the same windows, ended after `length` steps."""
@@ -108,36 +96,20 @@ _LEAST_UNIT = 1e-8  # root mean square left by the one-step fit, relative to the
 
 @dataclass(frozen=True, eq=False)
 class LiftedFit:
-    """A multi-step fit of a lifted model.
+    """A multi-step fit of a lifted model."""
 
-    Parameters
-    ----------
-    K : array, shape (L + l + l·V, L)
-    loss : float
-        Geometric mean over steps and outputs of the squared error relative to the output's variance.
-    start : float
-        The same for one-step least squares; inf where its simulation overflows.
-    """
-
-    K: FloatArray
-    loss: float
-    start: float
+    K: FloatArray  # (L + l + l·V, L)
+    loss: float  # geometric mean over steps and outputs of the squared error relative to the output's variance
+    start: float  # the same for one-step least squares; inf where its simulation overflows
 
 
 @dataclass(frozen=True)
 class MultiStepBilinear:
-    """Lower the logarithm of the squared errors along windows, tied to the one-step fit.
+    """Lower the logarithm of the squared errors along windows, tied to the one-step fit."""
 
-    Parameters
-    ----------
-    tie : float
-        Weight of the one-step misfit added, relative to what least squares leaves, mean over the observables.
-    iterations : int
-        Quasi-Newton iterations at most, for each length of windows; 0 is one-step least squares.
-    """
-
+    # weight of the one-step misfit added, relative to what least squares leaves, mean over the observables
     tie: float = 0.03
-    iterations: int = 60
+    iterations: int = 60  # quasi-Newton iterations at most, for each length of windows; 0 is one-step least squares
 
     def __post_init__(self) -> None:
         check_fields(self, wholes=("iterations",), ranges={"tie": NOT_NEGATIVE})

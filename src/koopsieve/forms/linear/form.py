@@ -18,7 +18,7 @@ from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.linear.refits import Refitted, Refitter, default_refits
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import Task, filled, learning_statistics, with_validation
-from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
+from koopsieve.identify import Estimate, Identifier, LeastSquares
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.sieve.algorithm_2 import Sieve, TermSet
 from koopsieve.sieve.horizon import HorizonSieve
@@ -26,27 +26,17 @@ from koopsieve.sieve.horizon import HorizonSieve
 
 @dataclass(frozen=True, eq=False)
 class LinearForm(Form):
-    """Linear models on the observables of a dictionary.
-
-    Parameters
-    ----------
-    sieve : Sieve
-        Gives the family of sets; by default `HorizonSieve()`.
-    refits : mapping from name to Identifier
-        Each set gets the one that predicts best; by default least squares one step ahead and over the horizons.
-    stable : bool
-        Move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows.
-    explain : Identifier
-        Says what drives what among the kept observables.
-    """
+    """Linear models on the observables of a dictionary."""
 
     model: ClassVar[type[LinearModel]] = LinearModel
     linear_in_delays: ClassVar[bool] = True
 
-    sieve: Sieve = field(default_factory=HorizonSieve)
+    sieve: Sieve = field(default_factory=HorizonSieve)  # gives the family of sets; by default `HorizonSieve()`
+    # from name to Identifier: each set gets the one that predicts best; by default least squares one step ahead and
+    # over the horizons
     refits: Mapping[str, Identifier] = field(default_factory=default_refits)
+    # move eigenvalues outside the unit circle onto it where that costs no accuracy on the validation windows
     stable: bool = True
-    explain: Identifier = field(default_factory=SpikeSlab)
 
     @property
     def fits_per_set(self) -> int:
@@ -74,20 +64,11 @@ class LinearForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class LinearCandidates(Candidates):
-    """The path of linear models, and what it takes to learn one of them anew.
-
-    Parameters
-    ----------
-    sets : tuple of TermSet
-        What the sieve gave, point by point.
-    learned : RegressionStatistics
-        Of the learning part.
-    refitter : Refitter
-    """
+    """The path of linear models, and what it takes to learn one of them anew."""
 
     form: LinearForm
-    sets: tuple[TermSet, ...]
-    learned: RegressionStatistics
+    sets: tuple[TermSet, ...]  # what the sieve gave, point by point
+    learned: RegressionStatistics  # of the learning part
     refitter: Refitter
 
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[LinearModel, ...]:
@@ -116,7 +97,6 @@ class LinearCandidates(Candidates):
             dictionary=phi,
             statistics=both,
             kept=small,
-            explain=self.form.explain,
             always_kept=phi.input_term_names,
             decided=whole if isinstance(whole, Estimate) else None,
         )

@@ -25,7 +25,6 @@ from koopsieve.dictionary.term_map import shifts, with_delay_line
 from koopsieve.evaluate.rollout import HorizonPredictions, checked_horizons, embedded_for
 from koopsieve.forms.interface import Linearisation
 from koopsieve.forms.lifted_state import (
-    Coefficients,
     LiftedStateModel,
     check_made_with,
     powers_are_cheaper,
@@ -35,7 +34,9 @@ from koopsieve.forms.lifted_state import (
     shifted_coefficients,
 )
 from koopsieve.forms.model import require_shape
-from koopsieve.forms.spectra import Modes, modes, spectral_radius
+from koopsieve.forms.spectra import Modes, modes
+from koopsieve.identify import Estimate
+from koopsieve.identify.stacks import spectral_radius
 from koopsieve.regression import condition_number
 from koopsieve.uncertainty.calibrate import Calibration
 
@@ -78,7 +79,7 @@ class LinearModel(LiftedStateModel):
         require_shape("C", self.C, (len(self.output_names), L))
 
     @classmethod
-    def from_estimate(cls, estimate: Coefficients, dictionary: Dictionary) -> LinearModel:
+    def from_estimate(cls, estimate: Estimate, dictionary: Dictionary) -> LinearModel:
         """Build the model of an estimate; the outputs are the dictionary's measured states.
 
         Delayed copies are shifted exactly. Where the dictionary holds a copy but not the younger one that it is copied
@@ -149,6 +150,8 @@ class LinearModel(LiftedStateModel):
         >>> model.predict([[2.0]], horizon=2).round(3).tolist()
         [[2.2], [2.304]]
         """
+        if lift is None and output_names is not None:
+            raise KoopsieveError("Without lift the outputs are the lifted state: name them with names=.")
         a = _matrix("A", A, L := len(np.atleast_1d(A)), L)
         b = _matrix("B", np.empty((L, 0)) if B is None else B, L, None)
         if (lift is None) != (C is None):

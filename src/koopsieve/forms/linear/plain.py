@@ -7,7 +7,7 @@ simulated windows (output error), which noise in the outputs does not bias.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.path import PathPoint
 from koopsieve.forms.reprojected.form import Learning
 from koopsieve.forms.task import Task, learning_statistics, window_length, with_validation
-from koopsieve.identify import Estimate, Identifier, LeastSquares, SpikeSlab
+from koopsieve.identify import Estimate, LeastSquares
 from koopsieve.regression import RegressionStatistics, compress
 from koopsieve.regression.statistics import SomeTargets
 from koopsieve.sieve.simulation import SimulationSieve
@@ -30,26 +30,16 @@ from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 ONE_STEP, OUTPUT_ERROR = "least squares", "output error"
 MIN_STEPS, MAX_STEPS = 100, 300  # of the windows that are simulated, where the record is so long
 ROWS = 12_000  # windows times steps times outputs
+OPTIMISER = LevenbergMarquardt(iterations=8, tolerance=1e-3)  # of the output-error fit
 
 
 @dataclass(frozen=True, eq=False)
 class PlainLinearForm(Form):
-    """Linear models of the state and a constant.
-
-    Parameters
-    ----------
-    optimiser : LevenbergMarquardt
-        Of the output-error fit.
-    explain : Identifier
-        Says what drives what.
-    """
+    """Linear models of the state and a constant."""
 
     model: ClassVar[type[LinearModel]] = LinearModel
     linear_in_delays: ClassVar[bool] = True
     plain: ClassVar[bool] = True
-
-    optimiser: LevenbergMarquardt = field(default_factory=lambda: LevenbergMarquardt(iterations=8, tolerance=1e-3))
-    explain: Identifier = field(default_factory=SpikeSlab)
 
     @property
     def fits_per_set(self) -> int:
@@ -67,16 +57,10 @@ class PlainLinearForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class PlainLinearCandidates(Candidates):
-    """The plain linear model in its two fits.
-
-    Parameters
-    ----------
-    learned : RegressionStatistics
-        Of the learning part.
-    """
+    """The plain linear model in its two fits."""
 
     form: PlainLinearForm
-    learned: RegressionStatistics
+    learned: RegressionStatistics  # of the learning part
 
     def point(self, fit: str) -> PathPoint:
         """Fit to the learning part in one of the two ways, and judge it."""
@@ -105,7 +89,6 @@ class PlainLinearCandidates(Candidates):
             dictionary=phi,
             statistics=both,
             kept=both,
-            explain=self.form.explain,
             always_kept=phi.input_term_names,
         )
 
@@ -119,7 +102,7 @@ class PlainLinearCandidates(Candidates):
         with one_blas_thread():
             if fit == ONE_STEP:
                 return arx_model(statistics, self.dictionary)
-            return output_error(self.task, parts, statistics, self.dictionary, self.form.optimiser, start)
+            return output_error(self.task, parts, statistics, self.dictionary, start)
 
 
 def output_error(
@@ -127,7 +110,6 @@ def output_error(
     parts: tuple[Trajectories | Stream, ...],
     statistics: RegressionStatistics,
     phi: Dictionary,
-    optimiser: LevenbergMarquardt,
     start: LinearModel | None = None,
 ) -> LinearModel:
     """Return the linear model whose simulated windows are nearest to the data.
@@ -140,11 +122,11 @@ def output_error(
     learned = Learning.of(replace(task, dictionary=every), parts, sieve)
     free = np.repeat(acting(every)[:, None], len(phi.outputs), axis=1)
     if start is None:
-        coef = learned.problem.grown(free, optimiser).coef
+        coef = learned.problem.grown(free, OPTIMISER).coef
     else:
         known = [start.step_terms.index(name) for name in every.regressors]
         theta = start.step_coef[np.ix_(known, start.dictionary.outputs)][free]
-        coef = learned.problem.fitted(free, theta, optimiser).coef
+        coef = learned.problem.fitted(free, theta, OPTIMISER).coef
     estimate = LeastSquares().identify(statistics)
     places = [every.regressors.index(name) for name in estimate.regressors]
     full = estimate.coef.copy()

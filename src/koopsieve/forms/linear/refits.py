@@ -18,10 +18,9 @@ from koopsieve.dictionary.term_map import Shifts, shifts
 from koopsieve.evaluate import WindowErrors, window_errors
 from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.path import PathPoint
-from koopsieve.forms.spectra import spectral_radius
 from koopsieve.identify import HorizonLeastSquares, Identifier, LeastSquares
 from koopsieve.identify.stacks import ROUNDING as ROUNDING
-from koopsieve.identify.stacks import clip_eigenvalues
+from koopsieve.identify.stacks import clip_eigenvalues, spectral_radius
 from koopsieve.regression import RegressionStatistics
 
 
@@ -123,25 +122,13 @@ class Refitted:
 
 @dataclass(frozen=True, eq=False)
 class Refitter:
-    """What every set is refitted with and judged on.
+    """What every set is refitted with and judged on."""
 
-    Parameters
-    ----------
-    windows : Trajectories
-        Validation data.
-    horizons : tuple of int
-    refits : mapping from name to Identifier
-    stable : bool
-        Whether to stabilise models where that costs no accuracy.
-    emphasis : float
-        How much more long horizons count when refits are ranked: see `WindowErrors.score`.
-    """
-
-    windows: Trajectories
+    windows: Trajectories  # validation data
     horizons: tuple[int, ...]
-    refits: Mapping[str, Identifier]
-    stable: bool = True
-    emphasis: float = 0.5
+    refits: Mapping[str, Identifier]  # from name to Identifier
+    stable: bool = True  # whether to stabilise models where that costs no accuracy
+    emphasis: float = 0.5  # how much more long horizons count when refits are ranked: see `WindowErrors.score`
 
     def __call__(self, statistics: RegressionStatistics, dictionary: Dictionary) -> Refitted:
         """Return the best refit of the dictionary behind the statistics."""

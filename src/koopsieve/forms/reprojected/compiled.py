@@ -144,17 +144,9 @@ def _sign(x: float) -> float:
 
 @compiled
 def _node(operation: int, x: float, y: float, number: float) -> float:
-    """Return the value of one node of an expression: see `OPERATIONS`."""
-    if operation == 0:
-        return number
-    if operation == 1:
-        return x + y
-    if operation == 2:
-        return x * y
+    """Return the value of one node of an expression, of the `OPERATIONS` that are not written out above."""
     if operation == 3:
         return math.pow(x, number)
-    if operation == 4:
-        return x if x > y or x != x else y
     if operation == 5:
         return x if x < y or x != x else y
     if operation == 6:
@@ -184,16 +176,12 @@ def _node(operation: int, x: float, y: float, number: float) -> float:
 def _node_slope(operation: int, x: float, y: float, value: float, number: float) -> float:
     """Return the derivative of a node by its first argument, at kinks the mean of both sides, zero where a root begins.
 
-    By the second argument it is the same with the arguments exchanged.
+    By the second argument it is the same with the arguments exchanged. Sums and maxima are written out in `_slopes`.
     """
-    if operation == 1:
-        return 1.0
     if operation == 2:
         return y
     if operation == 3:
         return 0.0 if 0 < number < 1 and x <= 0 else number * math.pow(x, number - 1)
-    if operation == 4:
-        return 0.5 + 0.5 * _sign(x - y)
     if operation == 5:
         return 0.5 - 0.5 * _sign(x - y)
     if operation == 6:

@@ -24,7 +24,6 @@ from koopsieve.forms.reprojected.structure import (
     selected,
 )
 from koopsieve.forms.task import Episodes, Task, window_length
-from koopsieve.identify import Identifier, SpikeSlab
 from koopsieve.regression import TriangularFactor
 from koopsieve.regression.statistics import SomeTargets
 from koopsieve.sieve.simulation import FitStatus, FittedSet, SimulationProblem, SimulationSieve
@@ -37,22 +36,14 @@ REFIT = "simulated windows"
 
 @dataclass(frozen=True, eq=False)
 class ReprojectedForm(Form):
-    """Reprojected models: which observables and input terms the outputs need when they are simulated.
-
-    Parameters
-    ----------
-    sieve : SimulationSieve
-        Its windows are made about as long as the longest horizon.
-    explain : Identifier
-        Says, one step ahead, how probable each kept term is.
-    """
+    """Reprojected models: which observables and input terms the outputs need when they are simulated."""
 
     model: ClassVar[type[ReprojectedModel]] = ReprojectedModel
     sifts: ClassVar[type[SimulationProblem]] = SimulationProblem
     uses_input_terms: ClassVar[bool] = True
 
+    # its windows are made about as long as the longest horizon
     sieve: SimulationSieve = field(default_factory=SimulationSieve)
-    explain: Identifier = field(default_factory=SpikeSlab)
 
     def candidates(self, task: Task) -> ReprojectedCandidates:
         """Sift by simulation, and judge every set on validation windows and free runs."""
@@ -87,22 +78,12 @@ class ReprojectedForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class ReprojectedCandidates(Candidates):
-    """The path of reprojected models, and what it takes to learn one of them anew.
-
-    Parameters
-    ----------
-    found : tuple of FittedSet
-        What the sieve gave, point by point.
-    learned : Learning
-        The learning part.
-    sieve : SimulationSieve
-        With windows that suit the horizons.
-    """
+    """The path of reprojected models, and what it takes to learn one of them anew."""
 
     form: ReprojectedForm
-    found: tuple[FittedSet, ...]
-    learned: Learning
-    sieve: SimulationSieve
+    found: tuple[FittedSet, ...]  # what the sieve gave, point by point
+    learned: Learning  # the learning part
+    sieve: SimulationSieve  # with windows that suit the horizons
 
     @property
     def total(self) -> int:
@@ -133,29 +114,18 @@ class ReprojectedCandidates(Candidates):
             dictionary=phi,
             statistics=_statistics(both.problem.one_step, phi, both.region),
             kept=_statistics(both.problem.one_step.select(kept, outputs), selected(phi, kept), both.region),
-            explain=self.form.explain,
             status="" if final.status is FitStatus.SETTLED else final.status.value,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Learning:
-    """What is learned from: windows and the one-step regression, and between which values the signals lie.
-
-    Parameters
-    ----------
-    problem : SimulationProblem
-    dictionary : Dictionary
-    region : array, shape (2, n + l)
-        Least and largest value of every state and input.
-    limits : array, shape (2, n_outputs)
-        Where outputs are held.
-    """
+    """What is learned from: windows and the one-step regression, and between which values the signals lie."""
 
     problem: SimulationProblem
     dictionary: Dictionary
-    region: FloatArray
-    limits: FloatArray
+    region: FloatArray  # (2, n + l): least and largest value of every state and input
+    limits: FloatArray  # (2, n_outputs): where outputs are held
 
     @classmethod
     def of(cls, task: Task, parts: tuple[Trajectories | Stream, ...], sieve: SimulationSieve) -> Learning:

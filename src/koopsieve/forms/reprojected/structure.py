@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, Self
 
 import numpy as np
 
@@ -28,48 +27,13 @@ _ARRIVAL = 1  # … how many of these shares the last step to a limit is at leas
 _ABOVE_NEXT = 5  # … and how many times as many as at the next value: coarse quantisation has many at both
 
 
-class Regressors(Protocol):
-    """The regressors p(z) = [φ(x), ψ(x, u)] of a reprojected model, as functions of z = [x | u]."""
-
-    @property
-    def size(self) -> int:
-        """Number of regressors p."""
-        ...
-
-    def evaluate(self, z: FloatArray) -> FloatArray:
-        """Return the regressors of every row of z (N, n_x + n_u), shape (N, p)."""
-        ...
-
-    def slope_of_sums(self, z: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return ∂(Σ_i w_ci p_i)/∂z_j for weights (sums, p), shape (N, sums, n_x + n_u)."""
-        ...
-
-    @property
-    def program(self) -> Program | None:
-        """All of them as one flat program of z, for the compiled loops; None where they are code."""
-        ...
-
-    def select(self, indices: IndexArray) -> Self:
-        """Return the regressors with these (increasing) indices; the others are not computed any more."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class DictionaryRegressors:
-    """Some observables and input terms of a dictionary as the simulation wants them.
-
-    Parameters
-    ----------
-    whole : Dictionary
-    terms : array of int
-        Which of its observables and input terms, counted on after one another; increasing.
-    program : Program, optional
-        The same terms for the compiled loops.
-    """
+    """Some observables and input terms of a dictionary, p(z) = [φ(x), ψ(x, u)], as functions of z = [x | u]."""
 
     whole: Dictionary
-    terms: IndexArray
-    program: Program | None
+    terms: IndexArray  # which of its observables and input terms, counted on after one another; increasing
+    program: Program | None  # the same terms for the compiled loops
 
     @classmethod
     def of(cls, dictionary: Dictionary) -> DictionaryRegressors:
@@ -112,17 +76,13 @@ class OutputBounds:
     During a fit they make a bad trial step bad and not infinite. Where the record shows a limit of the plant or of its
     sensor (many samples at the same extreme value, reached without slowing down), the bound is that limit and part of
     the model.
-
-    Parameters
-    ----------
-    low, high : array, shape (n,)
-        A prediction beyond them is set onto them.
-    low_is_limit, high_is_limit : array of bool, shape (n,)
-        Which of them are limits that the record shows; the others are only a wide margin.
     """
 
+    # low, high (n,): a prediction beyond them is set onto them
     low: FloatArray
     high: FloatArray
+    # low_is_limit, high_is_limit (n,): which of them are limits that the record shows; the others are only a wide
+    # margin
     low_is_limit: BoolArray
     high_is_limit: BoolArray
 
@@ -154,24 +114,12 @@ def _limit(values: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ReprojectedStructure:
-    """The structure of a reprojected model: everything but its coefficients.
+    """The structure of a reprojected model: everything but its coefficients."""
 
-    Parameters
-    ----------
-    regressors : Regressors
-        p(z), z = [x | u].
-    outputs : int
-        How many there are at one instant, n.
-    embedding : Embedding
-        The delays in x.
-    bounds : OutputBounds
-        Where predictions are held.
-    """
-
-    regressors: Regressors
-    outputs: int
-    embedding: Embedding
-    bounds: OutputBounds
+    regressors: DictionaryRegressors
+    outputs: int  # how many there are at one instant, n
+    embedding: Embedding  # the delays in x
+    bounds: OutputBounds  # where predictions are held
 
     def select(self, terms: IndexArray) -> ReprojectedStructure:
         """Return the structure with only some of the regressors."""
@@ -260,7 +208,7 @@ def own_places(free: BoolArray) -> list[tuple[IndexArray, IndexArray]]:
     return [(np.flatnonzero(column), number[column, c]) for c, column in enumerate(free.T)]
 
 
-def one_step_factor(regressors: Regressors, episodes: Iterable[Episode], outputs: int) -> TriangularFactor:
+def one_step_factor(regressors: DictionaryRegressors, episodes: Iterable[Episode], outputs: int) -> TriangularFactor:
     """Return the factor of the next outputs on all regressors; the rows are lifted and folded piece by piece."""
     factor = TriangularFactor.empty(regressors.size, outputs)
     for states, inputs in episodes:

@@ -20,27 +20,13 @@ BITS = 40  # regressors that may turn at most; the number of the target stands a
 
 @dataclass(frozen=True, eq=False)
 class KnownSets:
-    """Known sets; every target has at least one.
+    """Known sets; every target has at least one."""
 
-    Parameters
-    ----------
-    key : array of int, shape (N,)
-        Target and set in one number, increasing.
-    value : array, shape (N,)
-        Log probability, up to what all sets of a target share.
-    solved : array of bool, shape (N,)
-        Whether the value was computed in full; otherwise it is an estimate.
-    expanded : array of bool, shape (N,)
-        Whether the neighbours are known too.
-    least : array, shape (T,)
-        Value of a set of each target that is known to be no estimate.
-    """
-
-    key: IndexArray
-    value: FloatArray
-    solved: BoolArray
-    expanded: BoolArray
-    least: FloatArray
+    key: IndexArray  # (N,): target and set in one number, increasing
+    value: FloatArray  # (N,): log probability, up to what all sets of a target share
+    solved: BoolArray  # (N,): whether the value was computed in full; otherwise it is an estimate
+    expanded: BoolArray  # (N,): whether the neighbours are known too
+    least: FloatArray  # (T,): value of a set of each target that is known to be no estimate
 
     @classmethod
     def of(cls, target: IndexArray, code: IndexArray, value: FloatArray, targets: int) -> KnownSets:
@@ -139,28 +125,15 @@ def key_of(target: IndexArray, code: IndexArray) -> IndexArray:
 
 @dataclass(frozen=True, eq=False)
 class FirstSets:
-    """The first sets of a group of T targets, and what their neighbourhoods over all regressors show.
+    """The first sets of a group of T targets, and what their neighbourhoods over all regressors show."""
 
-    Parameters
-    ----------
-    group : array of int, shape (n,)
-        Target of each set, numbered within the group; each has at least one.
-    index : array of int, shape (n, k)
-        Regressors of each set.
-    value : array, shape (n,)
-        Log probability of each set.
-    log_in, log_out : array, shape (T, p + 1)
-        Largest log probability found of a set with, and of one without, each regressor.
-    square : array, shape (T, p)
-        E β² that each regressor would get as a newcomer to one of its target's sets.
-    """
-
-    group: IndexArray
-    index: IndexArray
-    value: FloatArray
+    group: IndexArray  # (n,): target of each set, numbered within the group; each has at least one
+    index: IndexArray  # (n, k): regressors of each set
+    value: FloatArray  # (n,): log probability of each set
+    # log_in, log_out (T, p + 1): largest log probability found of a set with, and of one without, each regressor
     log_in: FloatArray
     log_out: FloatArray
-    square: FloatArray
+    square: FloatArray  # (T, p): E β² that each regressor would get as a newcomer to one of its target's sets
 
     @classmethod
     def of(cls, space: SetSpace, targets: IndexArray, group: IndexArray, index: IndexArray) -> FirstSets:
@@ -197,21 +170,11 @@ def _in_and_out(space: SetSpace, found: Neighbourhood) -> tuple[FloatArray, Floa
 
 @dataclass(frozen=True, eq=False)
 class Turnable:
-    """The regressors that may turn, for a group of T targets.
+    """The regressors that may turn, for a group of T targets."""
 
-    Parameters
-    ----------
-    targets : array of int, shape (T,)
-        Which targets they are.
-    local : array of int, shape (T, c)
-        Regressors that may turn, padded.
-    fixed : array of int, shape (T, k)
-        Regressors that stay in, padded.
-    """
-
-    targets: IndexArray
-    local: IndexArray
-    fixed: IndexArray
+    targets: IndexArray  # (T,): which targets they are
+    local: IndexArray  # (T, c): regressors that may turn, padded
+    fixed: IndexArray  # (T, k): regressors that stay in, padded
 
     @classmethod
     def of(cls, space: SetSpace, targets: IndexArray, first: FirstSets, within: float) -> Turnable:

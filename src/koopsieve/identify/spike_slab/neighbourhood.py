@@ -26,53 +26,33 @@ NUMBERS_PER_STACK = 1 << 19  # in the table of moves of a stack of sets
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """n sets of at most k regressors, and what is one move away.
+    """n sets of at most k regressors, and what is one move away."""
 
-    Parameters
-    ----------
-    index : array of int, shape (n, k)
-        Regressors of each set, padded.
-    posterior : SetPosterior
-    value : array, shape (n,)
-        Log probability of each set and the data, up to what all sets of a target share.
-    moves : array, shape (n, k + 1, c + 1)
-        Gain of taking regressor j out and candidate i in; the last row stands for taking nothing out, the last column
-        for taking nothing in. −inf where a move is impossible.
-    newcomer_mean, newcomer_variance : array, shape (n, c)
-        Of the weight that each candidate would get if it came in.
-    """
-
-    index: IndexArray
+    index: IndexArray  # (n, k): regressors of each set, padded
     posterior: SetPosterior
-    value: FloatArray
+    value: FloatArray  # (n,): log probability of each set and the data, up to what all sets of a target share
+    # (n, k + 1, c + 1): gain of taking regressor j out and candidate i in; the last row stands for taking nothing out,
+    # the last column for taking nothing in. −inf where a move is impossible
     moves: FloatArray
+    # newcomer_mean, newcomer_variance (n, c): of the weight that each candidate would get if it came in
     newcomer_mean: FloatArray
     newcomer_variance: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class SetSpace:
-    """A problem from which sets of regressors are gathered into stacks. Index p stands for no regressor: padding.
-
-    Parameters
-    ----------
-    prior : ProblemPrior
-    rows : float
-    gram, projected, energy : array, shape (p + 1, p + 1), (p + 1, q) and (p + 1,)
-        Of the problem, padded.
-    power, rho : array, shape (q,)
-        ‖t‖², and the noise precision from which a set's posterior is settled.
-    columns, seen, left : array, shape (p + 1, p), (q, p) and (q,)
-        Rᵀ, padded, Sᵀ and r₀ of the problem.
-    """
+    """A problem from which sets of regressors are gathered into stacks. Index p stands for no regressor: padding."""
 
     prior: ProblemPrior
     rows: float
+    # gram, projected, energy (p + 1, p + 1), (p + 1, q) and (p + 1,): of the problem, padded
     gram: FloatArray
     projected: FloatArray
     energy: FloatArray
+    # power, rho (q,): ‖t‖², and the noise precision from which a set's posterior is settled
     power: FloatArray
     rho: FloatArray
+    # columns, seen, left (p + 1, p), (q, p) and (q,): rᵀ, padded, Sᵀ and r₀ of the problem
     columns: FloatArray
     seen: FloatArray
     left: FloatArray

@@ -216,6 +216,7 @@ def inclusion(eta: FloatArray, least: FloatArray) -> FloatArray:
     return gamma
 
 
+RIDGE = 1e-10  # per row, of the start with everything in
 MIN_RESUMED_INCLUSION = 0.1  # of a regressor in an earlier answer, for it to be in at the start
 MAX_STARTING_REGRESSORS = 64  # per target, in a dense or greedy start
 
@@ -246,12 +247,12 @@ def empty(rules: Rules, problem: StandardProblem) -> Posterior:
     return rules.solve(problem, rules.posterior(problem, mu, sigma2, gamma))
 
 
-def dense(rules: Rules, problem: StandardProblem, ridge: float = 1e-10) -> Posterior:
+def dense(rules: Rules, problem: StandardProblem) -> Posterior:
     """Return the ridge weights with everything in, or each target's `MAX_STARTING_REGRESSORS` most significant ones.
 
     A weight's significance is w_i²/C_ii, C = (G + ridge)⁻¹: what the squared error grows by without it (D19).
     """
-    ridged = problem.gram + ridge * problem.rows * np.eye(len(problem.gram))
+    ridged = problem.gram + RIDGE * problem.rows * np.eye(len(problem.gram))
     L = stacks.factorise(ridged[None])
     w = np.asfortranarray(cho_solve((L[0], True), problem.projected))
     growth = w**2 / np.diagonal(stacks.inverse(L)[0])[:, None]

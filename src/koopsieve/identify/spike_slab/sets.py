@@ -29,28 +29,16 @@ MIN_REMAINING_ERROR = 1e-6  # of the squared error: one regressor is not trusted
 
 @dataclass(frozen=True, eq=False)
 class SetPosterior:
-    """q(β), q(α), q(ρ) of n regressions, each on its own set of k regressors.
+    """q(β), q(α), q(ρ) of n regressions, each on its own set of k regressors."""
 
-    Parameters
-    ----------
-    mean : array, shape (n, k)
-        Posterior mean of the weights.
-    covariance : array, shape (n, k, k)
-        Posterior covariance.
-    alpha, rho : array, shape (n, k) and (n,)
-        The expected precisions of weights and noise for which mean and covariance were solved.
-    squared_error : array, shape (n,)
-        E‖t − Φβ‖².
-    evidence : array, shape (n,)
-        The bound, without the flags' prior.
-    """
-
-    mean: FloatArray
-    covariance: FloatArray
+    mean: FloatArray  # (n, k): posterior mean of the weights
+    covariance: FloatArray  # (n, k, k): posterior covariance
+    # alpha, rho (n, k) and (n,): the expected precisions of weights and noise for which mean and covariance were
+    # solved
     alpha: FloatArray
     rho: FloatArray
-    squared_error: FloatArray
-    evidence: FloatArray
+    squared_error: FloatArray  # (n,): E‖t − Φβ‖²
+    evidence: FloatArray  # (n,): the bound, without the flags' prior
 
     @property
     def variance(self) -> FloatArray:
@@ -60,32 +48,20 @@ class SetPosterior:
 
 @dataclass(frozen=True, eq=False)
 class SetRegressions:
-    """n regressions, each on its own set of k regressors, or fewer.
+    """n regressions, each on its own set of k regressors, or fewer."""
 
-    Parameters
-    ----------
-    prior : ProblemPrior
-        Its a and b are those of the noise.
-    gram, projected, power : array, shape (n, k, k), (n, k) and (n,)
-        ΦᵀΦ, Φᵀt and ‖t‖²; zero in the padding.
-    rows : array, shape (n,)
-        Number of rows.
-    slab : Slab
-        Of the regressors in the sets, shape (n, k), or one for all.
-    real : array of bool, shape (n, k), optional
-        False for the padding of sets that are smaller than k; left out, there is none.
-    factor : tuple of arrays, shape (n, r, k), (n, r) and (n,), optional
-        Columns R of the triangular factor, the target S seen through it, and r₀: the squared residual is then computed
-        as in (D3), which keeps its digits where the fit is good; left out, from the products.
-    """
-
-    prior: ProblemPrior
+    prior: ProblemPrior  # its a and b are those of the noise
+    # gram, projected, power (n, k, k), (n, k) and (n,): φᵀΦ, Φᵀt and ‖t‖²; zero in the padding
     gram: FloatArray
     projected: FloatArray
     power: FloatArray
-    rows: FloatArray
-    slab: Slab
+    rows: FloatArray  # (n,): number of rows
+    slab: Slab  # of the regressors in the sets, shape (n, k), or one for all
+    # (n, k): false for the padding of sets that are smaller than k; left out, there is none
     real: BoolArray | None = None
+    # tuple of arrays (n, r, k), (n, r) and (n,): columns R of the triangular factor, the target S seen through it, and
+    # r₀: the squared residual is then computed as in (D3), which keeps its digits where the fit is good; left out, from
+    # the products
     factor: tuple[FloatArray, FloatArray, FloatArray] | None = None
 
     def solved(self, alpha: FloatArray, rho: FloatArray) -> SetPosterior:
@@ -174,48 +150,25 @@ ENTERING_SWEEPS = 2  # updates of the weight and precision of a regressor that c
 
 @dataclass(frozen=True, eq=False)
 class Entering:
-    """Weights and gains of regressors if they came in, one at a time: arrays of shape (n, …).
+    """Weights and gains of regressors if they came in, one at a time: arrays of shape (n, …)."""
 
-    Parameters
-    ----------
-    gain : array
-        Increase of the evidence.
-    mean, variance, alpha : array
-        Mean and variance of its weight, and the precision of that weight.
-    growth : array
-        Increase of the squared error; it is negative.
-    """
-
-    gain: FloatArray
+    gain: FloatArray  # increase of the evidence
+    # mean, variance, alpha: mean and variance of its weight, and the precision of that weight
     mean: FloatArray
     variance: FloatArray
     alpha: FloatArray
-    growth: FloatArray
+    growth: FloatArray  # increase of the squared error; it is negative
 
 
 @dataclass(frozen=True, eq=False)
 class OutsideRegressors:
-    """c regressors outside n sets of k, as those inside see them: (D36).
+    """c regressors outside n sets of k, as those inside see them: (D36)."""
 
-    Parameters
-    ----------
-    response : array, shape (n, k, c)
-        Decrease of the weights of those that are in, per unit of the candidate's weight.
-    gap : array, shape (n, c)
-        Products of the candidates with the residual.
-    free : array, shape (n, c)
-        Power of the candidates that those that are in do not explain.
-    own : array, shape (n, c)
-        Power of the candidates.
-    slab : Slab
-        Of the candidates, shape (n, c) or (c,), or one for all.
-    """
-
-    response: FloatArray
-    gap: FloatArray
-    free: FloatArray
-    own: FloatArray
-    slab: Slab
+    response: FloatArray  # (n, k, c): decrease of the weights of those that are in, per unit of the candidate's weight
+    gap: FloatArray  # (n, c): products of the candidates with the residual
+    free: FloatArray  # (n, c): power of the candidates that those that are in do not explain
+    own: FloatArray  # (n, c): power of the candidates
+    slab: Slab  # of the candidates, shape (n, c) or (c,), or one for all
 
     @classmethod
     def of(

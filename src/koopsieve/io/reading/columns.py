@@ -77,7 +77,7 @@ class Reading:
         if self.max_gap is not None:
             whole_number("max_gap, the longest gap in samples,", self.max_gap, 1)
             if self.gaps != INTERPOLATE:
-                raise KoopsieveError(f'max_gap goes with gaps="interpolate". Got gaps={self.gaps!r}.')
+                raise KoopsieveError('max_gap goes with gaps="interpolate". Pass both, or leave max_gap out.')
         elif self.gaps == INTERPOLATE:
             raise KoopsieveError('gaps="interpolate" needs max_gap, the longest gap to fill, in samples.')
 

@@ -37,26 +37,13 @@ _KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of a file or frame.
+    """Rows of a file or frame."""
 
-    Parameters
-    ----------
-    source : str
-        How messages name it.
-    frame : pandas.DataFrame
-        The wanted columns. The index holds the number of each row as a spreadsheet shows it.
-    columns : Columns
-    notes : tuple of str
-        What was found while reading, such as the dialect of a file.
-    skipped : bool
-        Whether lines were skipped, which a user should know.
-    """
-
-    source: str
-    frame: pd.DataFrame
+    source: str  # how messages name it
+    frame: pd.DataFrame  # the wanted columns. The index holds the number of each row as a spreadsheet shows it
     columns: Columns
-    notes: tuple[str, ...] = ()
-    skipped: bool = False
+    notes: tuple[str, ...] = ()  # what was found while reading, such as the dialect of a file
+    skipped: bool = False  # whether lines were skipped, which a user should know
 
     def times(self) -> pd.Series | None:
         """Return the column of times, as `as_times` does; None if there is none."""

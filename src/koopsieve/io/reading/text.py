@@ -37,22 +37,11 @@ _MARKS = [*{mark for name in MISSING for mark in (name, name.upper(), name.capit
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file of delimited text is written.
+    """How a file of delimited text is written."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        Of all columns.
-    skipped : int
-        Lines before the names.
-    units : int
-        Lines after the names up to a row of units; 0 if there is none.
-    separator, decimal, encoding : str
-    """
-
-    names: tuple[str, ...]
-    skipped: int = 0
-    units: int = 0
+    names: tuple[str, ...]  # of all columns
+    skipped: int = 0  # lines before the names
+    units: int = 0  # lines after the names up to a row of units; 0 if there is none
     separator: str = ","
     decimal: str = "."
     encoding: str = "utf-8-sig"

@@ -28,17 +28,6 @@ Stamps = NDArray[Any]  # float64, int64, datetime64 or timedelta64
 class TimeBase:
     """What the times of a source are counted in, and from where.
 
-    Parameters
-    ----------
-    kind : {"numbers", "counts", "dates", "durations"}
-        Floats, whole numbers, dates, or durations (times of day too).
-    origin : int
-        What is subtracted from all but plain numbers, so that none of their digits is lost.
-    unit : {"s", "ms", "us", "ns"}, optional
-        What one count of dates and durations is. Numbers and counts keep the unit they have.
-    zoned : bool
-        Whether dates have a time zone; they are shown in UTC then.
-
     Examples
     --------
     >>> TimeBase("dates", 1_700_000_000_000, "ms").stamps(np.array([0.0, 0.25]))
@@ -48,10 +37,12 @@ class TimeBase:
     array([0.25])
     """
 
+    # {"numbers", "counts", "dates", "durations"}: floats, whole numbers, dates, or durations (times of day too)
     kind: str = "numbers"
-    origin: int = 0
+    origin: int = 0  # what is subtracted from all but plain numbers, so that none of their digits is lost
+    # {"s", "ms", "us", "ns"}: what one count of dates and durations is. Numbers and counts keep the unit they have
     unit: str | None = None
-    zoned: bool = False
+    zoned: bool = False  # whether dates have a time zone; they are shown in UTC then
 
     @classmethod
     def of(cls, times: pd.Series) -> TimeBase:

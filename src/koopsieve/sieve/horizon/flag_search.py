@@ -35,26 +35,13 @@ MAX_REMOVED_SHARE = 10  # at most one observable in ten is taken out before the 
 
 @dataclass(frozen=True, eq=False)
 class FlagSearch:
-    """A problem, the prior, and how hard to try.
-
-    Parameters
-    ----------
-    problem : HorizonProblem
-    prior : ProblemPrior
-        Of the observables; log odds are inf for those that are always in.
-    weight_sweeps : int
-        Updates of weights and precisions after a move.
-    max_newcomers : int
-        Newcomers tried in full before an exchange is given up.
-    max_exchanges : int
-        Accepted exchanges at most, per size.
-    """
+    """A problem, the prior, and how hard to try."""
 
     problem: HorizonProblem
-    prior: ProblemPrior
-    weight_sweeps: int
-    max_newcomers: int
-    max_exchanges: int
+    prior: ProblemPrior  # of the observables; log odds are inf for those that are always in
+    weight_sweeps: int  # updates of weights and precisions after a move
+    max_newcomers: int  # newcomers tried in full before an exchange is given up
+    max_exchanges: int  # accepted exchanges at most, per size
 
     def bound(self, posterior: HorizonPosterior) -> float:
         """Return the evidence with the flags' prior: the ELBO of this set (D35)."""

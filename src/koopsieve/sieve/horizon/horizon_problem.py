@@ -22,36 +22,17 @@ JITTER = 1e-11  # pseudo-rows that keep nearly equal observables apart, as a fra
 
 @dataclass(frozen=True, eq=False)
 class HorizonProblem:
-    """Q regressions on the same L observables; observables and targets have unit mean square before the projection.
+    """Q regressions on the same L observables; observables and targets have unit mean square before the projection."""
 
-    Parameters
-    ----------
-    gram : array, shape (groups, L, L)
-        ΦᵀΦ after the projection: one per horizon, or a single one when there are no inputs.
-    group : array of int, shape (Q,)
-        Which Gram matrix belongs to each target.
-    projected : array, shape (Q, L)
-        Φᵀt.
-    power : array, shape (Q,)
-        ‖t‖² after the projection.
-    rows : array, shape (Q,)
-        Rows less the input columns fitted.
-    weight : array, shape (Q,)
-        Weight of each target's evidence; they average one.
-    target_scale : array, shape (Q,)
-        Root mean square of each target in the data's own units.
-    horizon : array of int, shape (Q,)
-        How many steps ahead each target is.
-    """
-
+    # (groups, L, L): φᵀΦ after the projection: one per horizon, or a single one when there are no inputs
     gram: FloatArray
-    group: IndexArray
-    projected: FloatArray
-    power: FloatArray
-    rows: FloatArray
-    weight: FloatArray
-    target_scale: FloatArray
-    horizon: IndexArray
+    group: IndexArray  # (Q,): which Gram matrix belongs to each target
+    projected: FloatArray  # (Q, L): φᵀt
+    power: FloatArray  # (Q,): ‖t‖² after the projection
+    rows: FloatArray  # (Q,): rows less the input columns fitted
+    weight: FloatArray  # (Q,): weight of each target's evidence; they average one
+    target_scale: FloatArray  # (Q,): root mean square of each target in the data's own units
+    horizon: IndexArray  # (Q,): how many steps ahead each target is
 
     @property
     def observables(self) -> int:

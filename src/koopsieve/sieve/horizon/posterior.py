@@ -26,19 +26,11 @@ MAX_ENTRIES = 1 << 25  # of a stack of matrices, one per target: 256 MB
 
 @dataclass(frozen=True, eq=False)
 class TargetRegressions:
-    """The regressions of all targets on one set of observables, taken some targets at a time.
-
-    Parameters
-    ----------
-    problem : HorizonProblem
-    prior : ProblemPrior
-    kept : array of int, shape (k,)
-        The observables that are in.
-    """
+    """The regressions of all targets on one set of observables, taken some targets at a time."""
 
     problem: HorizonProblem
     prior: ProblemPrior
-    kept: IndexArray
+    kept: IndexArray  # (k,): the observables that are in
 
     @property
     def parts(self) -> tuple[slice, ...]:
@@ -76,31 +68,20 @@ def _marginal(found: SetPosterior, held: bool) -> _Marginal:
 
 @dataclass(frozen=True, eq=False)
 class HorizonPosterior:
-    """q(β), q(α), q(ρ) of every target, given which observables are in.
+    """q(β), q(α), q(ρ) of every target, given which observables are in."""
 
-    Parameters
-    ----------
-    regressions : TargetRegressions
-        On the observables that are in.
-    mean, variance : array, shape (Q, k)
-        Posterior mean and variance of the weights.
-    alpha, rho : array, shape (Q, k) and (Q,)
-        The expected precisions of weights and noise for which mean and covariance were solved.
-    squared_error : array, shape (Q,)
-        E‖t − Φβ‖².
-    evidence : float
-        The weighted bound, without the flags' prior.
-    held : array, shape (Q, k, k), optional
-        Posterior covariances; left out where they would take too much memory, and then solved for when asked for.
-    """
-
-    regressions: TargetRegressions
+    regressions: TargetRegressions  # on the observables that are in
+    # mean, variance (Q, k): posterior mean and variance of the weights
     mean: FloatArray
     variance: FloatArray
+    # alpha, rho (Q, k) and (Q,): the expected precisions of weights and noise for which mean and covariance were
+    # solved
     alpha: FloatArray
     rho: FloatArray
-    squared_error: FloatArray
-    evidence: float
+    squared_error: FloatArray  # (Q,): E‖t − Φβ‖²
+    evidence: float  # the weighted bound, without the flags' prior
+    # (Q, k, k): posterior covariances; left out where they would take too much memory, and then solved for when asked
+    # for
     held: FloatArray | None
 
     @property
@@ -150,26 +131,16 @@ def solved(
 
 @dataclass(frozen=True, eq=False)
 class Newcomers:
-    """What every observable that is out would get if it came in.
+    """What every observable that is out would get if it came in."""
 
-    Parameters
-    ----------
-    gains : array, shape (L,)
-        How much the evidence rises; −inf for those that are in already.
-    mean, variance, alpha : array, shape (Q, L)
-        Its weight, and the precision of that weight.
-    growth : array, shape (Q, L)
-        By how much the squared error grows (it is negative: it shrinks).
-    held : array, shape (Q, k, L), optional
-        By how much the weights of those that are in fall, per unit of the newcomer's weight; left out where it would
-        take too much memory.
-    """
-
-    gains: FloatArray
+    gains: FloatArray  # (L,): how much the evidence rises; −inf for those that are in already
+    # mean, variance, alpha (Q, L): its weight, and the precision of that weight
     mean: FloatArray
     variance: FloatArray
     alpha: FloatArray
-    growth: FloatArray
+    growth: FloatArray  # (Q, L): by how much the squared error grows (it is negative: it shrinks)
+    # (Q, k, L): by how much the weights of those that are in fall, per unit of the newcomer's weight; left out where it
+    # would take too much memory
     held: FloatArray | None
 
 

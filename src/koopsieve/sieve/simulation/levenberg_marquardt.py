@@ -60,69 +60,37 @@ class FitStatus(Enum):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """One iterate.
+    """One iterate."""
 
-    Parameters
-    ----------
-    theta : array, shape (P,)
-    loss : float
-        At θ.
-    damping : float
-        Of the next trial step.
-    """
-
-    theta: FloatArray
-    loss: float
-    damping: float
+    theta: FloatArray  # (P,)
+    loss: float  # at θ
+    damping: float  # of the next trial step
 
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresFit:
-    """Where Levenberg–Marquardt ended.
+    """Where Levenberg–Marquardt ended."""
 
-    Parameters
-    ----------
-    theta : array, shape (P,)
-    loss : float
-    trace : tuple of float
-        The loss at the start and after every accepted step; it never rises.
-    status : FitStatus
-    """
-
-    theta: FloatArray
+    theta: FloatArray  # (P,)
     loss: float
-    trace: tuple[float, ...]
+    trace: tuple[float, ...]  # the loss at the start and after every accepted step; it never rises
     status: FitStatus
 
 
 @dataclass(frozen=True)
 class LevenbergMarquardt:
-    """Damped Gauss–Newton steps.
+    """Damped Gauss–Newton steps."""
 
-    Parameters
-    ----------
-    iterations : int
-        Accepted steps at most.
-    tolerance : float
-        Relative fall of the loss in one step below which the fit has settled.
-    damping : float
-        Of the first step, relative to the squared norm of each column.
-    tries : int
-        Trial steps per iteration; each multiplies the damping by ten.
-    stiffness : float
-        Share of the largest column's norm that is added to the norm of every column where it is damped. Zero where
-        coefficients have units of their own; one where they have a common unit, so that a coefficient that the data
-        hardly see does not run away (D86).
-    polish : function, optional
-        Called after every accepted step with the problem, the `State` and `Curve` where the step began, and its end.
-        It returns a θ with a lower loss; where the loss is not lower, the step itself is taken.
-    """
-
-    iterations: int = 20
-    tolerance: float = 1e-4
-    damping: float = 1e-4
-    tries: int = 10
+    iterations: int = 20  # accepted steps at most
+    tolerance: float = 1e-4  # relative fall of the loss in one step below which the fit has settled
+    damping: float = 1e-4  # of the first step, relative to the squared norm of each column
+    tries: int = 10  # trial steps per iteration; each multiplies the damping by ten
+    # share of the largest column's norm that is added to the norm of every column where it is damped. Zero where
+    # coefficients have units of their own; one where they have a common unit, so that a coefficient that the data
+    # hardly see does not run away (D86)
     stiffness: float = 0.0
+    # called after every accepted step with the problem, the `State` and `Curve` where the step began, and
+    # its end. It returns a θ with a lower loss; where the loss is not lower, the step itself is taken
     polish: Callable[[Any, State, Curve, FloatArray], FloatArray] | None = None
 
     def fit(

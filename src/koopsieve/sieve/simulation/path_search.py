@@ -22,8 +22,11 @@ from koopsieve.sieve.simulation.subsets import eliminate, exchange, extend, forw
 
 _START_SIZES = (4, 8, 16, 32, 64, 128)  # coefficients per sum of the nested sets, the best of which is the start
 _PATIENCE = 2  # hopeless sizes after which smaller ones are left out: the way up begins below the first of them
-_FINE = LevenbergMarquardt(iterations=8, tolerance=1e-3)
-_ROUGH = LevenbergMarquardt(iterations=4, tolerance=1e-2)
+FINE = LevenbergMarquardt(iterations=8, tolerance=1e-3)  # for the sets of the path
+ROUGH = LevenbergMarquardt(iterations=4, tolerance=1e-2)  # for the starts, over growing windows
+LOG_ODDS = (1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5)  # by how much the prior ones are lowered, in turn
+ROUNDS = 2  # sets that spike and slab proposes at each odds, each linearised at the one before
+TRIES, EXCHANGES = 5, 20  # newcomers tried for each exchange, and exchanges per proposal at most
 
 Linearised = Callable[[FittedSet], TriangularFactor]  # the regression at a set: most sets are asked for several times
 Hopeless = Callable[[Sequence[FittedSet], Sequence[FittedSet]], bool]  # whether sets are, beside larger ones if given
@@ -82,102 +85,78 @@ class Front:
         return next((one for one in reversed(self.undominated()) if one.size < size), None)
 
 
-@dataclass(frozen=True)
-class SimulationSearch:
-    """How the sets of the path are searched, and with how much effort.
+def starts(problem: SimulationProblem, columns: BoolArray, most: int) -> tuple[FittedSet, ...]:
+    """Return nested one-step sets after their fit over growing windows, the smallest first.
 
-    Parameters
-    ----------
-    optimiser : LevenbergMarquardt
-        For the sets of the path.
-    rough : LevenbergMarquardt
-        For the starts, over growing windows.
-    log_odds : tuple of float
-        By how much the prior log odds of inclusion are lowered, in turn.
-    rounds : int
-        Sets that spike and slab proposes at each odds, each linearised at the one before.
-    tries, exchanges : int
-        Newcomers tried for each exchange; exchanges per proposal at most.
+    Sets have at most `most` coefficients per output.
     """
+    return tuple(problem.grown(free, ROUGH) for free in _nested(problem.one_step, columns, most))
 
-    optimiser: LevenbergMarquardt = _FINE
-    rough: LevenbergMarquardt = _ROUGH
-    log_odds: tuple[float, ...] = (1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5)
-    rounds: int = 2
-    tries: int = 5
-    exchanges: int = 20
 
-    def starts(self, problem: SimulationProblem, columns: BoolArray, most: int) -> tuple[FittedSet, ...]:
-        """Return nested one-step sets after their fit over growing windows, the smallest first.
+def enlarged(problem: SimulationProblem, columns: BoolArray, most: int) -> tuple[FittedSet, ...]:
+    """Return nested one-step sets, each fitted from the one before: faster, but all of them near the first."""
+    found: list[FittedSet] = []
+    for free in _nested(problem.one_step, columns, most):
+        found.append(problem.enlarged(found[-1] if found else None, free, ROUGH))
+    return tuple(found)
 
-        Sets have at most `most` coefficients per output.
-        """
-        return tuple(problem.grown(free, self.rough) for free in _nested(problem.one_step, columns, most))
 
-    def enlarged(self, problem: SimulationProblem, columns: BoolArray, most: int) -> tuple[FittedSet, ...]:
-        """Return nested one-step sets, each fitted from the one before: faster, but all of them near the first."""
-        found: list[FittedSet] = []
-        for free in _nested(problem.one_step, columns, most):
-            found.append(problem.enlarged(found[-1] if found else None, free, self.rough))
-        return tuple(found)
+def sweep(
+    problem: SimulationProblem,
+    columns: BoolArray,
+    linearised: Linearised,
+    start: FittedSet,
+    progress: Progress = silent,
+) -> Front:
+    """Return what spike and slab proposes from generous to strict odds, each proposal fitted.
 
-    def sweep(
-        self,
-        problem: SimulationProblem,
-        columns: BoolArray,
-        linearised: Linearised,
-        start: FittedSet,
-        progress: Progress = silent,
-    ) -> Front:
-        """Return what spike and slab proposes from generous to strict odds, each proposal fitted.
+    The next proposal is linearised at this one if it is on the front; else the regression stays where it was.
+    """
+    source = problem.fitted(start.free, start.theta, FINE, rounds=2)
+    front, tried = Front().with_set(source), set[tuple[FittedSet, bytes]]()
+    for log_odds in progress(LOG_ODDS, "Sifting by simulation", len(LOG_ODDS)):
+        for _ in range(ROUNDS):
+            kept = supported(linearised(source), log_odds)
+            if not kept.any():
+                return front
+            if front.knows(columns, kept) or (source, kept.tobytes()) in tried:
+                break
+            tried.add((source, kept.tobytes()))
+            proposed = problem.refitted(columns, source, linearised(source), kept, FINE)
+            front = front.with_set(proposed)
+            if not front.holds(proposed):
+                break
+            source = proposed
+    return front
 
-        The next proposal is linearised at this one if it is on the front; else the regression stays where it was.
-        """
-        source = problem.fitted(start.free, start.theta, self.optimiser, rounds=2)
-        front, tried = Front().with_set(source), set[tuple[FittedSet, bytes]]()
-        for log_odds in progress(self.log_odds, "Sifting by simulation", len(self.log_odds)):
-            for _ in range(self.rounds):
-                kept = supported(linearised(source), log_odds)
-                if not kept.any():
-                    return front
-                if front.knows(columns, kept) or (source, kept.tobytes()) in tried:
-                    break
-                tried.add((source, kept.tobytes()))
-                proposed = problem.refitted(columns, source, linearised(source), kept, self.optimiser)
-                front = front.with_set(proposed)
-                if not front.holds(proposed):
-                    break
-                source = proposed
-        return front
 
-    def filled(
-        self,
-        problem: SimulationProblem,
-        columns: BoolArray,
-        linearised: Linearised,
-        front: Front,
-        sizes: tuple[int, ...],
-        progress: Progress = silent,
-        hopeless: Hopeless = never,
-    ) -> Front:
-        """Return the front with every size tried from the next larger and from the next smaller set.
+def filled(
+    problem: SimulationProblem,
+    columns: BoolArray,
+    linearised: Linearised,
+    front: Front,
+    sizes: tuple[int, ...],
+    progress: Progress = silent,
+    hopeless: Hopeless = never,
+) -> Front:
+    """Return the front with every size tried from the next larger and from the next smaller set.
 
-        Sizes below hopeless ones are left out.
-        """
-        turns = [*((size, True) for size in sorted(sizes, reverse=True)), *((size, False) for size in sorted(sizes))]
-        least = failed = 0
-        for size, downwards in progress(turns, "Filling the path", len(turns)):
-            source = front.above(size) if downwards else front.below(size)
-            if source is None or size < least:
-                continue
-            factor, cut = linearised(source), eliminate if downwards else extend
-            kept = exchange(factor, cut(factor, source.free[columns], size), self.tries, self.exchanges)
-            if not front.knows(columns, kept):
-                front = front.with_set(problem.refitted(columns, source, factor, kept, self.optimiser))
-            if downwards and size in front.sets and hopeless([front.sets[size]], front.larger(size)):
-                failed += 1
-                least = size if failed == _PATIENCE else least
-        return front
+    Sizes below hopeless ones are left out.
+    """
+    turns = [*((size, True) for size in sorted(sizes, reverse=True)), *((size, False) for size in sorted(sizes))]
+    least = failed = 0
+    for size, downwards in progress(turns, "Filling the path", len(turns)):
+        source = front.above(size) if downwards else front.below(size)
+        if source is None or size < least:
+            continue
+        factor, cut = linearised(source), eliminate if downwards else extend
+        kept = exchange(factor, cut(factor, source.free[columns], size), TRIES, EXCHANGES)
+        if not front.knows(columns, kept):
+            front = front.with_set(problem.refitted(columns, source, factor, kept, FINE))
+        if downwards and size in front.sets and hopeless([front.sets[size]], front.larger(size)):
+            failed += 1
+            least = size if failed == _PATIENCE else least
+    return front
 
 
 def candidate_columns(one_step: TriangularFactor, most: int) -> BoolArray:

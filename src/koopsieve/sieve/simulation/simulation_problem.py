@@ -26,26 +26,13 @@ _FLOOR = 1e-14  # squared error relative to the output's variance below which di
 
 @dataclass(frozen=True, eq=False)
 class FittedSet:
-    """Some coefficients left free, and their fit.
+    """Some coefficients left free, and their fit."""
 
-    Parameters
-    ----------
-    free : array of bool, shape (p, q)
-    theta : array, shape (P,)
-        The free coefficients in the order of `coef[free]`.
-    loss : float
-        Geometric mean over steps and outputs of the squared error relative to the output's variance (D52).
-    status : FitStatus
-        How the last fit ended.
-    trace : tuple of float
-        The loss at the start and after every round of the fit.
-    """
-
-    free: BoolArray
-    theta: FloatArray
-    loss: float
-    status: FitStatus
-    trace: tuple[float, ...]
+    free: BoolArray  # (p, q)
+    theta: FloatArray  # (P,): the free coefficients in the order of `coef[free]`
+    loss: float  # geometric mean over steps and outputs of the squared error relative to the output's variance (D52)
+    status: FitStatus  # how the last fit ended
+    trace: tuple[float, ...]  # the loss at the start and after every round of the fit
 
     @property
     def size(self) -> int:
@@ -72,24 +59,12 @@ class FittedSet:
 
 @dataclass(frozen=True, eq=False)
 class SimulationProblem:
-    """Windows to learn from, and the structure that is fitted to them.
+    """Windows to learn from, and the structure that is fitted to them."""
 
-    Parameters
-    ----------
-    structure : Structure
-        With all candidate terms.
-    windows : Windows
-        What is learned from.
-    one_step : TriangularFactor
-        The one-step regression on all terms: p columns, a target for each of the q sums.
-    weight : array, shape (T, n)
-        Weight of each output after each step in the loss; they sum to one.
-    """
-
-    structure: Structure
-    windows: Windows
-    one_step: TriangularFactor
-    weight: FloatArray
+    structure: Structure  # with all candidate terms
+    windows: Windows  # what is learned from
+    one_step: TriangularFactor  # the one-step regression on all terms: p columns, a target for each of the q sums
+    weight: FloatArray  # (T, n): weight of each output after each step in the loss; they sum to one
 
     @cached_property
     def variance(self) -> FloatArray:

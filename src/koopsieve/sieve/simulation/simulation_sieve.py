@@ -8,7 +8,7 @@ the best set of terms of every size with its multi-step fit. Which one to take i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
@@ -17,13 +17,8 @@ import numpy as np
 from koopsieve._types import POSITIVE, FloatArray, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.path_search import (
-    Hopeless,
-    SimulationSearch,
-    candidate_columns,
-    never,
-    sizes_up_to,
-)
+from koopsieve.sieve.simulation import path_search
+from koopsieve.sieve.simulation.path_search import Hopeless, candidate_columns, never, sizes_up_to
 from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem, first_least
 from koopsieve.sieve.simulation.subsets import evidence
 from koopsieve.sieve.simulation.windows import Episode, Structure, draw_windows
@@ -48,8 +43,6 @@ class SimulationSieve:
         takes first.
     largest : int
         Coefficients of the largest set that the path is filled up to.
-    search : SimulationSearch
-        Effort of the search for each size.
     """
 
     sifts: ClassVar[type[SimulationProblem]] = SimulationProblem
@@ -59,7 +52,6 @@ class SimulationSieve:
     repeats: float = 10.0
     columns: int = 150
     largest: int = 60
-    search: SimulationSearch = field(default_factory=SimulationSearch)
 
     def __post_init__(self) -> None:
         given = () if self.length is None else ("length",)
@@ -77,13 +69,7 @@ class SimulationSieve:
         episodes: Iterable[Episode],
         rng: np.random.Generator,
     ) -> SimulationProblem:
-        """Return the problem of fitting a structure to windows of some data.
-
-        Raises
-        ------
-        KoopsieveError
-            If no episode is as long as a window.
-        """
+        """Return the problem of fitting a structure to windows of data, of which one episode must hold one."""
         n, steps = structure.outputs, self.steps
         most = min(self.rows / (steps * n), self.repeats * one_step.rows / steps)
         windows = draw_windows(episodes, n, steps, max(int(most), 1), rng)
@@ -108,23 +94,23 @@ class SimulationSieve:
         with one_blas_thread():
             share = max(problem.windows.count // _WINDOWS_OF_STARTS, 1)
             some = problem.thinned(share)  # the best start is fitted to all windows by what follows
-            starts = self.search.starts(some, columns, self.columns)
+            starts = path_search.starts(some, columns, self.columns)
             start = starts[first_least([problem.loss(one.free, one.theta) for one in starts])]
-            front = self.search.sweep(problem, columns, linearised, start, progress)
+            front = path_search.sweep(problem, columns, linearised, start, progress)
             if not hopeless(front.undominated(), ()):
-                front = self.search.filled(problem, columns, linearised, front, sizes, progress, hopeless)
+                front = path_search.filled(problem, columns, linearised, front, sizes, progress, hopeless)
         return front.undominated()
 
     def rough_path(self, problem: SimulationProblem) -> tuple[FittedSet, ...]:
         """Return a few sets that one-step selection nests, each fitted from the one before: a fast search."""
         columns = candidate_columns(problem.one_step, self.columns)
         with one_blas_thread():
-            return self.search.enlarged(problem, columns, self.largest)
+            return path_search.enlarged(problem, columns, self.largest)
 
     def refit(self, problem: SimulationProblem, found: FittedSet, rounds: int = 2) -> FittedSet:
         """Return a set fitted to another problem with the same terms: more data, or longer windows."""
         with one_blas_thread():
-            return problem.fitted(found.free, found.theta, self.search.optimiser, rounds=rounds)
+            return problem.fitted(found.free, found.theta, path_search.FINE, rounds=rounds)
 
     def inclusion(self, problem: SimulationProblem, found: FittedSet) -> FloatArray:
         """Return the probability of each coefficient being in, given the others, shape (p, q) (D53).

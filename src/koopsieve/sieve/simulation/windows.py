@@ -24,21 +24,11 @@ GOLDEN = (np.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Measured starts, the inputs that follow, and the outputs that were measured.
+    """Measured starts, the inputs that follow, and the outputs that were measured."""
 
-    Parameters
-    ----------
-    starts : array, shape (W, n_x)
-        The delay line at the start of each window.
-    inputs : array, shape (W, T, l)
-        The input that acts in each step.
-    outputs : array, shape (W, T, n)
-        The outputs measured after each step.
-    """
-
-    starts: FloatArray
-    inputs: FloatArray
-    outputs: FloatArray
+    starts: FloatArray  # (W, n_x): the delay line at the start of each window
+    inputs: FloatArray  # (W, T, l): the input that acts in each step
+    outputs: FloatArray  # (W, T, n): the outputs measured after each step
 
     @property
     def count(self) -> int:
@@ -65,24 +55,9 @@ def draw_windows(
     """Draw at most `count` windows of `length` steps, spread over all episodes, in one pass.
 
     Start number j of all starts gets the key frac(j·golden + offset), and the `count` smallest keys are kept: wherever
-    the record ends, what is kept lies evenly over it (three-distance theorem), and no more is ever in memory.
-
-    Parameters
-    ----------
-    episodes : iterable of (states, inputs)
-        Embedded states (samples, n_x), the outputs their first columns, and the inputs between them (samples - 1, l).
-        No window crosses from one into the next; ones shorter than a window are passed over.
-    outputs : int
-        Number of outputs n.
-    length, count : int
-        Steps T of each window, windows at most.
-    rng : numpy.random.Generator
-        Draws the offset.
-
-    Raises
-    ------
-    KoopsieveError
-        If no episode is long enough for a single window.
+    the record ends, what is kept lies evenly over it (three-distance theorem), and no more is ever in memory. Episodes
+    are embedded states, whose first columns are the outputs, and the inputs between them. No window crosses from one
+    into the next; those shorter than a window are passed over.
     """
     offset, seen, longest = rng.random(), 0, 0
     keys, kept = np.empty(0), None
@@ -152,25 +127,13 @@ class Structure(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class WindowFit:
-    """The squared error of simulated windows, as a function of the free coefficients.
-
-    Parameters
-    ----------
-    structure : Structure
-    windows : Windows
-        What was measured.
-    scale : array, shape (T, n)
-        Unit of each output's error after each step.
-    free : array of bool, shape (p, q)
-        The coefficients that may differ from zero; θ lists them in the order of `coef[free]`.
-    known : dict
-        The squared errors at every θ so far: they are asked for again where a fit begins and ends.
-    """
+    """The squared error of simulated windows, as a function of the free coefficients."""
 
     structure: Structure
-    windows: Windows
-    scale: FloatArray
-    free: BoolArray
+    windows: Windows  # what was measured
+    scale: FloatArray  # (T, n): unit of each output's error after each step
+    free: BoolArray  # (p, q): the coefficients that may differ from zero; θ lists them in the order of `coef[free]`
+    # the squared errors at every θ so far: they are asked for again where a fit begins and ends
     known: dict[bytes, FloatArray] = field(default_factory=dict)
 
     def coef(self, theta: FloatArray) -> FloatArray:

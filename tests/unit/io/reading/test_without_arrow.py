@@ -73,5 +73,5 @@ def test_what_is_said_without_it(code, tmp_path):
     (tmp_path / "x.parquet").write_text("anything")
     here = {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
     command = [sys.executable, "-c", BLOCKED + code]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, env=here, cwd=tmp_path).stdout
-    assert " ".join(said.split()) == SAID[code]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=here, cwd=tmp_path).stdout
+    assert " ".join(printed.split()) == SAID[code]
