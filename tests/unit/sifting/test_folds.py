@@ -11,8 +11,9 @@ from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range
 from koopsieve.forms import FORMS, LinearModel, PlainLinearForm, Task
 from koopsieve.forms.form import SHORT_PATH
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
+from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import chosen_point
-from koopsieve.sifting.folds import judged_again, searched_again
+from koopsieve.sifting.folds import judged_again, searched_again, stopped
 from koopsieve.sifting.judge import LinearComparison
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
@@ -179,6 +180,22 @@ def test_points_that_are_clearly_worse_stop_before_the_last_fold(products, monke
     points = judged_again(fresh, parts, rival=rival).points
     assert [len(one) for one in fitted] == [1] * len(parts.folds)  # the best of the path is always judged
     assert len({point.errors.blocks.shape for point in points}) == 1
+
+
+def test_the_error_of_a_point_that_stopped_can_be_compared_with_that_of_one_that_did_not():
+    easy, hard = np.full((1, 2), 0.01), np.full((1, 6), 0.09)
+
+    def point(blocks):
+        errors = WindowErrors((10,), blocks.mean(axis=1), np.array([0.001]), blocks)
+        return PathPoint(np.array([0]), ("y",), np.nan, errors, np.full(blocks.shape[1], 0.1), None, "")
+
+    judged, twice = point(np.hstack([easy, hard])), point(2 * easy)  # the folds are harder than the validation data
+    shown = stopped(twice, judged)
+    np.testing.assert_allclose(shown.errors.error, 2 * judged.errors.error)
+    np.testing.assert_allclose(shown.errors.standard_error, 0.007)
+    assert np.isinf(shown.errors.blocks[:, 2:]).all()
+    assert np.isinf(shown.runs[2:]).all()
+    assert stopped(judged, judged) is judged
 
 
 def test_a_model_that_cannot_be_simulated_is_marked():
