@@ -239,7 +239,7 @@ def _summands(weights: FloatArray, terms: Sequence[Expr]) -> list[tuple[float, E
     """Return the terms that count with their weights; constants, such as those of scaled inputs, are one summand."""
     found: list[tuple[float, Expr]] = []
     constant, place = 0.0, None
-    for j in np.flatnonzero(weights):
+    for j in np.flatnonzero(weights).tolist():
         alone, varying = terms[j].as_coeff_Add()
         found += [(float(weights[j]), varying)] if varying != 0 else []
         constant += float(weights[j] * alone)

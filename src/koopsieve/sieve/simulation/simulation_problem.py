@@ -13,8 +13,9 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LevenbergMarquardt
-from koopsieve.sieve.simulation.windows import ABREAST, Structure, WindowFit, Windows
+from koopsieve.sieve.simulation.far_terms import FarTerms, back
+from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LeastSquaresFit, LevenbergMarquardt
+from koopsieve.sieve.simulation.windows import ABREAST, Structure, TurnedFit, WindowFit, Windows
 
 _PRIOR_ROW = 1e-6  # relative to the norm of a column
 _WEAK_PRIOR = 1e-7  # singular value, relative to the largest, of a direction that the data and the prior share alike
@@ -84,12 +85,15 @@ class SimulationProblem:
         The one-step regression on all terms: p columns, a target for each of the q sums.
     weight : array, shape (T, n)
         Weight of each output after each step in the loss; they sum to one.
+    far : FarTerms, optional
+        Terms that are taken about their means where least squares is solved.
     """
 
     structure: Structure
     windows: Windows
     one_step: TriangularFactor
     weight: FloatArray
+    far: FarTerms | None = None
 
     @cached_property
     def variance(self) -> FloatArray:
@@ -126,7 +130,7 @@ class SimulationProblem:
         only that is fitted to all windows; up to there some of them tell enough.
         """
         some = self.thinned(min(_SHARE_OF_GROWTH, max(self.windows.count // ABREAST, 1)))
-        first = one_step_theta(self.one_step, free)
+        first = one_step_theta(self.one_step, free, self.far)
         theta, length = first, 2
         while length < self.windows.length:
             theta = some.shortened(length).fitted(free, theta, optimiser).theta
@@ -142,7 +146,7 @@ class SimulationProblem:
         """
         if smaller is None:
             return self.grown(free, optimiser)
-        starts = smaller.coef[free], one_step_theta(self.one_step, free)
+        starts = smaller.coef[free], one_step_theta(self.one_step, free, self.far)
         fit = self._fit(free)
         theta, loss = self._best(fit, starts)
         return self._fitted(fit, free, theta, optimiser) if loss < USELESS else self.grown(free, optimiser)
@@ -154,7 +158,7 @@ class SimulationProblem:
         row for each coefficient holds back directions that the data hardly see: rounding would decide about them.
         """
         unit = self._unit(self.squared_errors(fitted.free, fitted.theta))
-        return self._fit(columns, unit).factor(fitted.coef[columns], _PRIOR_ROW)
+        return self._fit(columns, unit).factor(fitted.coef[columns], _PRIOR_ROW, self._turn(columns))
 
     def refitted(
         self,
@@ -171,7 +175,8 @@ class SimulationProblem:
         """
         free = np.zeros_like(columns)
         free[columns] = kept
-        linearised, one_step = least_squares(factor, np.flatnonzero(kept)), one_step_theta(self.one_step, free)
+        linearised = least_squares(factor, np.flatnonzero(kept), turn=self._turn(free))
+        one_step = one_step_theta(self.one_step, free, self.far)
         fit = self._fit(free)
         theta, _ = self._best(fit, (linearised, one_step, source.coef[free]))
         return self._fitted(fit, free, theta, optimiser)
@@ -190,11 +195,14 @@ class SimulationProblem:
         for _ in range(rounds):
             unit = self._unit(left)
             known = float(np.mean(left * self.variance / unit**2))
-            end = optimiser.fit(replace(fit, scale=unit), theta, known)
+            end = _optimised(optimiser, replace(fit, scale=unit), theta, known, self._turn(free))
             theta, status = end.theta, end.status
             left = self._relative(fit, theta)
             trace.append(self._mean(left))
         return FittedSet(free, theta, trace[-1], status, tuple(trace))
+
+    def _turn(self, free: BoolArray) -> FloatArray | None:
+        return None if self.far is None else self.far.turn(free)
 
     def _relative(self, fit: WindowFit, theta: FloatArray) -> FloatArray:
         relative: FloatArray = fit.squared_errors(theta) / self.variance
@@ -221,27 +229,39 @@ def first_least(losses: Sequence[float]) -> int:
     return int(np.argmax(np.asarray(losses) <= most)) if np.isfinite(most) else 0
 
 
-def least_squares(factor: TriangularFactor, columns: IndexArray, target: int = 0) -> FloatArray:
+def _optimised(
+    optimiser: LevenbergMarquardt, fit: WindowFit, theta: FloatArray, loss: float, turn: FloatArray | None
+) -> LeastSquaresFit:
+    if turn is None:
+        return optimiser.fit(fit, theta, loss)
+    end = optimiser.fit(TurnedFit(fit, turn), back(turn) @ theta, loss)
+    return replace(end, theta=turn @ end.theta)
+
+
+def least_squares(
+    factor: TriangularFactor, columns: IndexArray, target: int = 0, turn: FloatArray | None = None
+) -> FloatArray:
     """Return the least-squares weights of one target on some columns, scaled inside, shape (len(columns),).
 
     A weak prior holds back directions that the data hardly see. Leaving them out below some singular value instead
-    would let rounding decide which.
+    would let rounding decide which. With `turn`, it holds back directions of the weights that `turn` makes these of.
     """
-    R = factor.R[:, columns]
+    R = factor.R[:, columns] if turn is None else factor.R[:, columns] @ turn
     norm = np.linalg.norm(R, axis=0)
     scale = np.where(norm > 0, norm, 1.0)
-    left, spread, turn = np.linalg.svd(R / scale, full_matrices=False)
+    left, spread, rotation = np.linalg.svd(R / scale, full_matrices=False)
     prior = (_WEAK_PRIOR * spread.max(initial=0.0)) ** 2
     filtered = (left.T @ factor.S[:, target]) * spread / (spread**2 + max(prior, np.finfo(float).tiny))
-    weights: FloatArray = (turn.T @ filtered) / scale
-    return weights
+    weights: FloatArray = (rotation.T @ filtered) / scale
+    return weights if turn is None else turn @ weights
 
 
-def one_step_theta(factor: TriangularFactor, free: BoolArray) -> FloatArray:
+def one_step_theta(factor: TriangularFactor, free: BoolArray, far: FarTerms | None = None) -> FloatArray:
     """Return the one-step least squares of every sum on its free coefficients, in the order of `coef[free]`."""
     coef = np.zeros(free.shape)
     for target, column in enumerate(free.T):
         chosen = np.flatnonzero(column)
-        coef[chosen, target] = least_squares(factor, chosen, target)
+        turn = None if far is None else far.turn(column[:, None])
+        coef[chosen, target] = least_squares(factor, chosen, target, turn)
     theta: FloatArray = coef[free]
     return theta

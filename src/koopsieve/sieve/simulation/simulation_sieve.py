@@ -17,6 +17,7 @@ import numpy as np
 from koopsieve._types import POSITIVE, FloatArray, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.far_terms import FarTerms
 from koopsieve.sieve.simulation.path_search import (
     Hopeless,
     SimulationSearch,
@@ -76,8 +77,9 @@ class SimulationSieve:
         one_step: TriangularFactor,
         episodes: Iterable[Episode],
         rng: np.random.Generator,
+        constant: int | None = None,
     ) -> SimulationProblem:
-        """Return the problem of fitting a structure to windows of some data.
+        """Return the problem of fitting a structure to windows of some data; `constant` is the place of that term.
 
         Raises
         ------
@@ -88,7 +90,7 @@ class SimulationSieve:
         most = min(self.rows / (steps * n), self.repeats * one_step.rows / steps)
         windows = draw_windows(episodes, n, steps, max(int(most), 1), rng)
         weight = np.full((steps, n), 1.0 / (steps * n))
-        return SimulationProblem(structure, windows, one_step, weight)
+        return SimulationProblem(structure, windows, one_step, weight, FarTerms.of(one_step, constant))
 
     def path(
         self,
