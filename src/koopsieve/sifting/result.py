@@ -203,11 +203,11 @@ class SieveResult(Shown):
 
     def describe(self) -> str:
         """Say in words what was kept, how well it predicts and what to be careful about."""
-        pairs = zip(self.errors.mean, self.horizons, strict=True)
-        errors = ", ".join(f"{number(error)} at {h}" for error, h in pairs)
+        ahead = [*map(str, self.horizons[:-1]), steps(self.horizons[-1])]
+        errors = ", ".join(f"{number(error)} at {h}" for error, h in zip(self.errors.mean, ahead, strict=True))
         done = [self.provenance.describe()] if self.provenance.changed else []
         remarks = [one for one in self.remarks if one not in self.cautions]
-        return " ".join([*self.cautions, *done, *remarks, f"NMSE on {self.evaluation.on} data: {errors} steps."])
+        return " ".join([*self.cautions, *done, *remarks, f"NMSE on {self.evaluation.on} data: {errors}."])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole result to one .npz file of arrays and JSON, whole or not at all; `load` reads it.

@@ -239,6 +239,18 @@ def test_few_samples_are_said_to_be_few(samples, horizons, said):
     assert said in found.describe()
 
 
+def test_outputs_that_are_predicted_worse_than_by_their_mean_are_named():
+    def record(seed, shift):
+        rng, plant = np.random.default_rng(seed), linear_plant(300, noise=0.02, seed=seed)
+        noise = shift + rng.normal(size=(300, 1))  # nobody can predict it, and its mean moves
+        y = np.hstack([plant.states[0], noise])
+        return Trajectories.from_arrays(y, plant.inputs[0], dt=0.1, state_names=["level", "noise"])
+
+    found = sift(record(0, 0.0), States() + Constant(), form="linear", horizons=[1, 5], test=record(1, 3.0))
+    assert found.errors.mean[-1] > 1 > found.errors.nmse["level"][-1]
+    assert "At 5 steps it predicts noise worse than the mean would." in found.describe()
+
+
 def integrator(data, slope):
     """y[k+1] = y[k] + slope, whatever the input."""
     phi = (States() + Constant()).fit(data)
