@@ -134,12 +134,11 @@ def _live_bar(console: Any) -> Iterator[Callable[[float, str], None]]:
 
 
 class _Lines:
-    """Write a line after a second, then whenever some time has passed since the last one."""
+    """Write a line when some time has passed since the last one."""
 
     def __init__(self, write: Callable[[str], object], every: float) -> None:
         self._write, self._every = write, every
-        self._begun = time.monotonic()
-        self._last = self._begun + 1.0 - every
+        self._begun = self._last = time.monotonic()
 
     def __call__(self, share: float, description: str) -> None:
         now = time.monotonic()

@@ -64,7 +64,8 @@ class SieveResult(Shown):
         How well the model's bands hold on the evaluation data, at the level asked for; not where these are what it was
         calibrated on.
     samples : mapping from part to int
-        How many samples were learned from, validated on and judged on.
+        How many samples were learned from, validated on and judged on; and the number of folds that those learned from
+        were cut into.
     seconds : mapping from stage to float
     seed, level : int and float
         As they were asked for.
@@ -106,6 +107,13 @@ class SieveResult(Shown):
     def judged_model(self) -> Model:
         """The model that the errors are of: before it learned from the validation data, if they are on these."""
         return self.path.choice.model if self.evaluation.on == "validation" else self.model
+
+    @property
+    def learned_from_all(self) -> bool:
+        """Whether the model has learned from the validation data too; it is not kept where that made it worse."""
+        mine, judged = self.model.arrays(), self.path.choice.model.arrays()
+        alike = mine.keys() == judged.keys() and all(np.array_equal(mine[name], judged[name]) for name in mine)
+        return self.samples["validation"] > 0 and not alike
 
     @property
     def form(self) -> str:

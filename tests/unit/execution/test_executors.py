@@ -107,13 +107,13 @@ def test_a_progress_that_knows_no_parts_is_left_alone():
 
 
 def test_a_line_now_and_then(monkeypatch):
-    clock = iter([0.0, 0.5, 1.0, 6.0, 7.0, 12.0])
+    clock = iter([0.0, 1.0, 6.0, 7.0, 12.0])
     monkeypatch.setattr("koopsieve.execution.executors.time.monotonic", lambda: next(clock))
     written = []
     lines = _Lines(written.append, every=5.0)
-    for share, doing in ((0.0, "a"), (0.01, "a"), (0.1, "b"), (0.2, "c"), (0.5, "")):
+    for share, doing in ((0.05, "a"), (0.1, "b"), (0.2, "c"), (0.5, "")):
         lines(share, doing)
-    assert written == ["1 %, a", "10 %, b, about 54 s left", "50 %, about 12 s left"]
+    assert written == ["10 %, b, about 54 s left", "50 %, about 12 s left"]
 
 
 def test_a_job_in_a_pipe_writes_lines_and_in_a_terminal_a_bar(monkeypatch):
@@ -124,7 +124,7 @@ def test_a_job_in_a_pipe_writes_lines_and_in_a_terminal_a_bar(monkeypatch):
     data = Trajectories.from_arrays(x)
     monkeypatch.setattr(sys, "stderr", piped := io.StringIO())
     sift(data, States(), form="linear", horizons=[1, 5], progress=True)
-    assert all(line.startswith("koopsieve: ") for line in piped.getvalue().splitlines())  # it may be over before one
+    assert piped.getvalue() == ""  # over before the first line
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", terminal := io.StringIO())
