@@ -44,6 +44,14 @@ class FarTerms:
         far[constant] = False
         return cls(constant, np.where(far, mean, 0.0)) if far.any() else None
 
+    def about(self, one_step: TriangularFactor) -> TriangularFactor:
+        """Return the regression on the terms about their means."""
+        moved = one_step.R - np.outer(one_step.R[:, self.constant], self.mean)
+        p, q = one_step.S.shape
+        found = TriangularFactor.empty(p, q).absorb(moved, one_step.S)
+        left = found.leftover_products + one_step.leftover_products
+        return TriangularFactor(found.R, found.S, left, one_step.rows)
+
     def turn(self, free: BoolArray) -> FloatArray | None:
         """Return T, shape (P, P): free coefficients are T times those of terms about their means; none if T is 1."""
         place = np.full(free.shape, -1)

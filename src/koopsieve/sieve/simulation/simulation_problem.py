@@ -82,11 +82,11 @@ class SimulationProblem:
     windows : Windows
         What is learned from.
     one_step : TriangularFactor
-        The one-step regression on all terms: p columns, a target for each of the q sums.
+        The one-step regression on all terms: p columns, a target for each of the q sums; far terms about their means.
     weight : array, shape (T, n)
         Weight of each output after each step in the loss; they sum to one.
     far : FarTerms, optional
-        Terms that are taken about their means where least squares is solved.
+        Terms that are taken about their means where least squares is solved and terms are chosen.
     """
 
     structure: Structure
@@ -156,6 +156,8 @@ class SimulationProblem:
 
         Errors are in units of those that the set leaves after each step, so the noise of the regression is one. A prior
         row for each coefficient holds back directions that the data hardly see: rounding would decide about them.
+        Terms that are far from zero are taken about their means: a constant beside these is not one of many ways to say
+        the same.
         """
         unit = self._unit(self.squared_errors(fitted.free, fitted.theta))
         return self._fit(columns, unit).factor(fitted.coef[columns], _PRIOR_ROW, self._turn(columns))
@@ -175,7 +177,8 @@ class SimulationProblem:
         """
         free = np.zeros_like(columns)
         free[columns] = kept
-        linearised = least_squares(factor, np.flatnonzero(kept), turn=self._turn(free))
+        linearised, turn = least_squares(factor, np.flatnonzero(kept)), self._turn(free)
+        linearised = linearised if turn is None else turn @ linearised
         one_step = one_step_theta(self.one_step, free, self.far)
         fit = self._fit(free)
         theta, _ = self._best(fit, (linearised, one_step, source.coef[free]))
@@ -238,30 +241,31 @@ def _optimised(
     return replace(end, theta=turn @ end.theta)
 
 
-def least_squares(
-    factor: TriangularFactor, columns: IndexArray, target: int = 0, turn: FloatArray | None = None
-) -> FloatArray:
+def least_squares(factor: TriangularFactor, columns: IndexArray, target: int = 0) -> FloatArray:
     """Return the least-squares weights of one target on some columns, scaled inside, shape (len(columns),).
 
     A weak prior holds back directions that the data hardly see. Leaving them out below some singular value instead
-    would let rounding decide which. With `turn`, it holds back directions of the weights that `turn` makes these of.
+    would let rounding decide which.
     """
-    R = factor.R[:, columns] if turn is None else factor.R[:, columns] @ turn
+    R = factor.R[:, columns]
     norm = np.linalg.norm(R, axis=0)
     scale = np.where(norm > 0, norm, 1.0)
-    left, spread, rotation = np.linalg.svd(R / scale, full_matrices=False)
+    left, spread, turn = np.linalg.svd(R / scale, full_matrices=False)
     prior = (_WEAK_PRIOR * spread.max(initial=0.0)) ** 2
     filtered = (left.T @ factor.S[:, target]) * spread / (spread**2 + max(prior, np.finfo(float).tiny))
-    weights: FloatArray = (rotation.T @ filtered) / scale
-    return weights if turn is None else turn @ weights
+    weights: FloatArray = (turn.T @ filtered) / scale
+    return weights
 
 
 def one_step_theta(factor: TriangularFactor, free: BoolArray, far: FarTerms | None = None) -> FloatArray:
-    """Return the one-step least squares of every sum on its free coefficients, in the order of `coef[free]`."""
+    """Return the one-step least squares of every sum on its free coefficients, in the order of `coef[free]`.
+
+    The factor is that of terms about their means, see `FarTerms`, where some are far from zero.
+    """
     coef = np.zeros(free.shape)
     for target, column in enumerate(free.T):
         chosen = np.flatnonzero(column)
-        turn = None if far is None else far.turn(column[:, None])
-        coef[chosen, target] = least_squares(factor, chosen, target, turn)
+        coef[chosen, target] = least_squares(factor, chosen, target)
     theta: FloatArray = coef[free]
-    return theta
+    turn = None if far is None else far.turn(free)
+    return theta if turn is None else turn @ theta

@@ -90,7 +90,8 @@ class SimulationSieve:
         most = min(self.rows / (steps * n), self.repeats * one_step.rows / steps)
         windows = draw_windows(episodes, n, steps, max(int(most), 1), rng)
         weight = np.full((steps, n), 1.0 / (steps * n))
-        return SimulationProblem(structure, windows, one_step, weight, FarTerms.of(one_step, constant))
+        far = FarTerms.of(one_step, constant)
+        return SimulationProblem(structure, windows, one_step if far is None else far.about(one_step), weight, far)
 
     def path(
         self,

@@ -9,7 +9,7 @@ them as a `TriangularFactor` (D51), folded chunk by chunk. A structure is all th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 import numpy as np
@@ -200,28 +200,24 @@ class WindowFit:
     def factor(self, theta: FloatArray, prior: float, turn: FloatArray | None = None) -> TriangularFactor:
         """Return the factor of J against r + Jθ (D51): one row per window, step and output.
 
-        A row for each coefficient says that it is zero, with the weight `prior` relative to the norm of its column;
-        with `turn`, for each of the coefficients that `turn` makes θ of.
+        A row for each coefficient says that it is zero, with the weight `prior` relative to the norm of its column.
+        With `turn`, coefficients are those that `turn` makes θ of.
         """
-        factor = TriangularFactor.empty(len(theta), 1)
-        for J, residual in self._regression(theta):
-            factor = factor.absorb(J, (residual + J @ theta)[:, None])
-        if turn is None:
-            return factor.merge(TriangularFactor.prior(prior * np.linalg.norm(factor.R, axis=0), 1))
-        rows = (prior * np.linalg.norm(factor.R @ turn, axis=0))[:, None] * back(turn)
-        return replace(factor.absorb(rows, np.zeros((len(rows), 1))), rows=factor.rows)
+        factor, own = TriangularFactor.empty(len(theta), 1), theta if turn is None else back(turn) @ theta
+        for J, residual in self._regression(theta, turn):
+            factor = factor.absorb(J, (residual + J @ own)[:, None])
+        return factor.merge(TriangularFactor.prior(prior * np.linalg.norm(factor.R, axis=0), 1))
 
     def normal(self, theta: FloatArray, turn: FloatArray | None = None) -> NormalEquations:
         """Return JᵀJ and Jᵀr of the same rows, J by the coefficients that `turn` makes θ of."""
         products, score = np.zeros((len(theta), len(theta))), np.zeros(len(theta))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no step, see `Curve`
-            for J, residual in self._regression(theta):
-                turned = J if turn is None else J @ turn  # before products are made, which lose half of the digits
-                products += turned.T @ turned
-                score += residual @ turned
+            for J, residual in self._regression(theta, turn):
+                products += J.T @ J
+                score += residual @ J
         return NormalEquations(products, score)
 
-    def _regression(self, theta: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    def _regression(self, theta: FloatArray, turn: FloatArray | None) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield J (rows, P) and the residuals r (rows,) of some windows at a time."""
         coef, P = self.coef(theta), len(theta)
         most = max(_CHUNK // max(self.scale.size * P, 1), 1)
@@ -230,7 +226,8 @@ class WindowFit:
             part = self.windows.take(slice(first, first + most))
             simulated, slopes = self.structure.sensitivities(coef, self.free, part.starts, part.inputs)
             slopes *= (1 / self.scale)[:, :, None]
-            yield slopes.reshape(-1, P), ((part.outputs - simulated) / self.scale).ravel()
+            J = slopes.reshape(-1, P)
+            yield J if turn is None else J @ turn, ((part.outputs - simulated) / self.scale).ravel()
 
 
 @dataclass(frozen=True, eq=False)
