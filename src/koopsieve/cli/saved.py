@@ -53,6 +53,7 @@ def facts(model: Model) -> dict[str, Any]:
     known = {
         "form": model.form,
         "observables": model.names,
+        "hidden_states": _hidden(model),
         "input_terms": model.dictionary.input_term_names,
         "outputs": model.output_names,
         "inputs": model.input_names,
@@ -84,7 +85,7 @@ def _show(model: Model) -> None:
     head = Table(show_header=False, box=None, pad_edge=False)
     lines = [
         ("form", model.form),
-        ("observables", str(len(model.names))),
+        *_size(model),
         ("outputs", ", ".join(model.output_names)),
         ("inputs", ", ".join(model.input_names) or "none"),
         ("delays", f"{embedding.state_delays} of outputs, {embedding.input_delays} of inputs"),
@@ -110,8 +111,20 @@ def _show(model: Model) -> None:
         console.print(_eigenvalues(model))
 
 
+def _hidden(model: Model) -> tuple[str, ...]:
+    """Return the names of states that are not measured."""
+    return tuple(name for name in model.driven_names if name not in model.output_names)
+
+
+def _size(model: Model) -> list[tuple[str, str]]:
+    if hidden := _hidden(model):
+        return [("hidden states", ", ".join(hidden)), (model.counted, str(len(model.term_names)))]
+    return [("observables", str(len(model.names)))]
+
+
 def _terms(model: Model) -> Table:
-    table = Table(title="Terms", caption="how strongly each acts on the outputs one step ahead")
+    driven = "states and outputs" if _hidden(model) else "outputs"
+    table = Table(title="Terms", caption=f"how strongly each acts on the {driven} one step ahead")
     table.add_column("name", overflow="fold")
     for output in model.driven_names:
         table.add_column(escape(f"→ {output}"), justify="right")

@@ -155,10 +155,10 @@ def story(result: SieveResult, settings: Settings) -> str:
     """Return a sentence on the data: what the model was learned from, chosen on and judged on."""
     counts = result.samples
     judged = f"on {', '.join(settings.test)}" if settings.test else f"on {counts['judged']} samples that were held out"
-    return (
-        f"Learned from {counts['learn']} samples, chosen on {counts['validation']} others; the final model learned "
-        f"from both. Errors are {judged}."
-    )
+    folds = f" and in turn on {counts['folds']} parts of these, fitted without each" if counts.get("folds") else ""
+    chosen = f", chosen on {counts['validation']} others{folds}" if counts["validation"] else ""
+    final = "; the final model learned from both" if result.learned_from_all else ""
+    return f"Learned from {counts['learn']} samples{chosen}{final}. Errors are {judged}."
 
 
 def _title(settings: Settings) -> str:

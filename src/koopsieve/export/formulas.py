@@ -14,6 +14,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from koopsieve._display import number, superscript
+from koopsieve._types import FloatArray
 from koopsieve.data.embedding import sample_name
 from koopsieve.dictionary import Dictionary, TermMap
 from koopsieve.dictionary.expressions import real_symbols
@@ -222,17 +223,28 @@ def _sums(
     terms = _terms(of, point, names, notation) if listed else []
     lines = []
     for i, target in listed:
-        row = of.weights[i]
-        used = np.flatnonzero(row)
-        first = used[:SHORT_SUM] if short and len(used) > SHORT_SUM + 1 else used
-        pieces = [notation.expression(float(row[j]) * terms[j], names) for j in first]
-        line = f"{targets[target]}{equals}{notation.sum(pieces, len(used) - len(first))}"
+        every = _summands(of.weights[i], terms)
+        first = every[:SHORT_SUM] if short and len(every) > SHORT_SUM + 1 else every
+        pieces = [notation.expression(factor * term, names) for factor, term in first]
+        line = f"{targets[target]}{equals}{notation.sum(pieces, len(every) - len(first))}"
         if of.bounds is not None:
             low, high = map(number, of.bounds[:, i])
             line += notation.words(f", held within {low} and {high}")
         lines.append(line)
     hidden = len(rows) - len(listed)
     return [*lines, notation.words(f"… and {hidden} more")] if hidden else lines
+
+
+def _summands(weights: FloatArray, terms: Sequence[Expr]) -> list[tuple[float, Expr]]:
+    """Return the terms that count with their weights; constants, such as those of scaled inputs, are one summand."""
+    found: list[tuple[float, Expr]] = []
+    constant, place = 0.0, None
+    for j in np.flatnonzero(weights).tolist():
+        alone, varying = terms[j].as_coeff_Add()
+        found += [(float(weights[j]), varying)] if varying != 0 else []
+        constant += float(weights[j] * alone)
+        place = len(found) if place is None and alone != 0 else place
+    return found if place is None or not constant else [*found[:place], (constant, Float(1.0)), *found[place:]]
 
 
 def _terms(of: TermMap, point: Sequence[Symbol], names: dict[Symbol, str], notation: _TextNotation) -> list[Expr]:

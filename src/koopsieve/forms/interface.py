@@ -64,7 +64,12 @@ class FormInterface(Measured, ABC):
     form: ClassVar[str]
     carries_observables: ClassVar[bool] = False  # whether observables are carried, by equations of their own
     step_is_linear: ClassVar[bool] = False  # whether the step is A·x + B·u everywhere, without an offset
+    counted: ClassVar[str] = "terms"  # what is kept or sifted out
     terms_in_words: ClassVar[str]  # what `output_terms` are, for the report
+    probability_in_words: ClassVar[str] = (
+        "p: the probability that the term drives the output one step ahead, by spike and slab. A term may be kept for "
+        "what it does several steps ahead, or for what it does to other observables."
+    )
     dictionary: Dictionary
     calibration: Calibration | None
 

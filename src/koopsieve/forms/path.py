@@ -128,9 +128,13 @@ class SievePath(Shown):
 
     @property
     def why_large(self) -> str:
-        """Why more than a quarter of the candidates were kept, and what a quarter would cost; empty otherwise."""
+        """Why more than a quarter of the candidates were kept, and what a quarter would cost; empty otherwise.
+
+        Empty too where there was nothing to choose from, as in the plain linear model.
+        """
         choice = self.choice
-        if choice.size <= SMALL_SHARE * self.candidates:
+        nothing_sifted = all(point.size == self.candidates for point in self.points)
+        if nothing_sifted or choice.size <= SMALL_SHARE * self.candidates:
             return ""
         fewer = [point for point in self.points if point.size <= SMALL_SHARE * self.candidates]
         if not fewer:
@@ -139,7 +143,7 @@ class SievePath(Shown):
         change = (fewer[-1].errors.logs - choice.errors.logs)[:, known if known.any() else slice(None)]
         ratios = np.exp(change.mean(axis=1))
         worst = int(np.argmax(ratios))
-        times = f"{ratios[worst]:.2f}" if ratios[worst] < MUCH_LARGER else f"more than {MUCH_LARGER}"
+        times = number(ratios[worst]) if ratios[worst] < MUCH_LARGER else f"more than {MUCH_LARGER}"
         return (
             f"That is more than a quarter of the candidates. With {fewer[-1].size} the error would typically be "
             f"{times} times as large at horizon {self.horizons[worst]}."

@@ -126,7 +126,7 @@ def _what_was_kept(result: SieveResult) -> dict[str, Any]:
 
 def _interchangeable(result: SieveResult) -> list[dict[str, Any]]:
     """Return groups of terms that could stand for one another, and how many of each drive each output on average."""
-    probability, outputs = probabilities(result.explanation), result.model.output_names
+    probability, outputs = probabilities(result.explanation), result.model.driven_names
     return [
         {
             "terms": group,

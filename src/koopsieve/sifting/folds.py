@@ -16,6 +16,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray
 from koopsieve.data import Trajectories
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
+from koopsieve.evaluate.horizon_errors import clipped_errors
 from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import FAR_BETTER, MAX_TOLERANCE, UNRELATED, Evidence, clearly_worse, scores
@@ -32,7 +33,7 @@ def judged_again(found: Candidates, parts: Parts, least: float = np.inf, rival: 
     Points that are hopeless on the validation data, beside the best of the path or beside the score `least` of another
     search, are neither simulated nor fitted again. The others are fitted fold by fold, and stop where they are clearly
     worse than the best of the path on the folds so far, or than `rival`, the choice of another search. Points that
-    stopped are kept with infinite errors on the folds.
+    stopped are kept with infinite errors on the folds: see `stopped`.
     """
     found = replace(found, points=_simulated(found, parts, least))
     if not parts.folds or not parts.validated:
@@ -48,8 +49,9 @@ def judged_again(found: Candidates, parts: Parts, least: float = np.inf, rival: 
         models = zip(judged, found.refitted(list(judged), fold.learn), strict=True)
         judged = {i: _joined(judged[i], _on_part(judged[i], model, fold.windows, parts)) for i, model in models}
         known |= judged
-    like = next(iter(judged.values()))
-    return replace(found, points=tuple(stopped(known[i], like) for i in range(len(found.points))))
+    survivors = list(judged.values())
+    best = survivors[int(np.argmin(scores(Evidence.of(survivors))))]
+    return replace(found, points=tuple(stopped(known[i], best) for i in range(len(found.points))))
 
 
 def searched_again(found: Candidates, parts: Parts, most: int) -> Candidates:
@@ -172,8 +174,17 @@ def _joined(point: PathPoint, more: PathPoint) -> PathPoint:
 
 
 def stopped(point: PathPoint, like: PathPoint) -> PathPoint:
-    """Return a point with infinite errors on the parts of the data that it was not judged on and another was."""
-    missing = like.errors.blocks.shape[1] - point.errors.blocks.shape[1]
-    blocks = np.pad(point.errors.blocks, ((0, 0), (0, missing)), constant_values=np.inf)
+    """Return a point with infinite errors on the parts of the data that it was not judged on and another was.
+
+    Its mean error, which nothing is chosen by, is what it would be if it stayed as much worse than the other.
+    """
+    judged, every = point.errors.blocks.shape[1], like.errors.blocks.shape[1]
+    if judged == every:
+        return point
+    harder = clipped_errors(like.errors.error) / clipped_errors(like.errors.blocks[:, :judged].mean(axis=1))
+    blocks = np.pad(point.errors.blocks, ((0, 0), (0, every - judged)), constant_values=np.inf)
+    errors = WindowErrors(
+        point.errors.horizons, harder * point.errors.error, harder * point.errors.standard_error, blocks
+    )
     runs = np.pad(point.runs, (0, len(like.runs) - len(point.runs)), constant_values=np.inf)
-    return replace(point, errors=replace(point.errors, blocks=blocks), runs=runs)
+    return replace(point, errors=errors, runs=runs)

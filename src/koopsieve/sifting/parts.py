@@ -141,12 +141,12 @@ class Parts:
 
     @property
     def samples(self) -> dict[str, int]:
-        """How many samples there are to learn from, to validate on and to judge on."""
+        """How many samples there are to learn from, to validate on and to judge on, and how many folds."""
         held, learn = self.held if self.validated else 0, self.learn.n_samples
         if learn is None:
             learn = max(round(self.transitions or 0) - held, 0)
         judged = 0 if self.evaluation.on == "validation" else self.evaluation.data.n_samples
-        return {"learn": learn, "validation": held, "judged": judged}
+        return {"learn": learn, "validation": held, "judged": judged, "folds": len(self.folds)}
 
     def drifts(self, model: Model) -> bool:
         """Tell whether runs along the uncut data end up further from them than another record of the same plant (D79).

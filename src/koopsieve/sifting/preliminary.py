@@ -37,6 +37,7 @@ from koopsieve.sifting.folds import fold_errors
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.parts import Parts
 
+MAX_NEWEST_PRODUCTS = 1000  # of degree two, where more signals than that would fill the memory
 MAX_PRODUCTS = 150  # monomials of states and inputs: of a longer delay line only the newest samples are multiplied
 MAX_KERNELS = 100
 SAMPLES_PER_KERNEL = 10
@@ -79,7 +80,8 @@ def families(samples: int | None) -> tuple[Family, ...]:
 def affordable_depth(signals: Signals, embedding: Embedding, degree: int, joint: bool) -> int | None:
     """Return how far back products reach so that there are at most `MAX_PRODUCTS`.
 
-    None where even those of the newest samples are more; but of degree two these are always offered.
+    None where even those of the newest samples are more; but of degree two up to `MAX_NEWEST_PRODUCTS` of these are
+    offered.
     """
     depths = embedding.depths(len(signals.outputs), len(signals.inputs))
     depths = depths if joint else depths[: len(depths) - len(signals.inputs)]
@@ -87,7 +89,8 @@ def affordable_depth(signals: Signals, embedding: Embedding, degree: int, joint:
         coordinates = int(((depths >= 0) & (depths <= depth)).sum())
         if comb(coordinates + degree, degree) <= MAX_PRODUCTS:
             return depth
-    return 0 if degree == 2 else None
+    newest = int((depths == 0).sum())
+    return 0 if degree == 2 and comb(newest + 2, 2) <= MAX_NEWEST_PRODUCTS else None
 
 
 PRELIMINARY, FULL = "preliminary", "full"

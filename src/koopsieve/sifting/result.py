@@ -64,7 +64,8 @@ class SieveResult(Shown):
         How well the model's bands hold on the evaluation data, at the level asked for; not where these are what it was
         calibrated on.
     samples : mapping from part to int
-        How many samples were learned from, validated on and judged on.
+        How many samples were learned from, validated on and judged on; and the number of folds that those learned from
+        were cut into.
     seconds : mapping from stage to float
     seed, level : int and float
         As they were asked for.
@@ -106,6 +107,13 @@ class SieveResult(Shown):
     def judged_model(self) -> Model:
         """The model that the errors are of: before it learned from the validation data, if they are on these."""
         return self.path.choice.model if self.evaluation.on == "validation" else self.model
+
+    @property
+    def learned_from_all(self) -> bool:
+        """Whether the model has learned from the validation data too; it is not kept where that made it worse."""
+        mine, judged = self.model.arrays(), self.path.choice.model.arrays()
+        alike = mine.keys() == judged.keys() and all(np.array_equal(mine[name], judged[name]) for name in mine)
+        return self.samples["validation"] > 0 and not alike
 
     @property
     def form(self) -> str:
@@ -203,11 +211,11 @@ class SieveResult(Shown):
 
     def describe(self) -> str:
         """Say in words what was kept, how well it predicts and what to be careful about."""
-        pairs = zip(self.errors.mean, self.horizons, strict=True)
-        errors = ", ".join(f"{number(error)} at {h}" for error, h in pairs)
+        ahead = [*map(str, self.horizons[:-1]), steps(self.horizons[-1])]
+        errors = ", ".join(f"{number(error)} at {h}" for error, h in zip(self.errors.mean, ahead, strict=True))
         done = [self.provenance.describe()] if self.provenance.changed else []
         remarks = [one for one in self.remarks if one not in self.cautions]
-        return " ".join([*self.cautions, *done, *remarks, f"NMSE on {self.evaluation.on} data: {errors} steps."])
+        return " ".join([*self.cautions, *done, *remarks, f"NMSE on {self.evaluation.on} data: {errors}."])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole result to one .npz file of arrays and JSON, whole or not at all; `load` reads it.

@@ -133,8 +133,11 @@ def _doubts(result: SieveResult) -> Iterator[str]:
             )
     if first.better and last.worse:
         yield f"Validation and {last.on} data disagree: on validation data its NMSE is less than that model's."
-    if not result.errors.mean[-1] < 1:
-        yield f"At {steps(result.horizons[-1])} it predicts worse than the mean of the outputs would."
+    errors = result.errors.nmse
+    worse = [name for name, error in errors.items() if not error[-1] < 1]
+    if worse:
+        which = "" if len(worse) == len(errors) else f" {', '.join(worse)}"
+        yield f"At {steps(result.horizons[-1])} it predicts{which} worse than the mean would."
     learned = result.samples["learn"] + result.samples["validation"]
     if 0 < learned < max(MIN_SAMPLES_PER_STEP * result.horizons[-1], MIN_SAMPLES):
         instead = ", or ask for shorter horizons" if learned >= MIN_SAMPLES else ""

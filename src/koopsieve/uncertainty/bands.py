@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from koopsieve._display import Facts, Shown
+from koopsieve._display import steps as as_steps
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, Range, real_number
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.rollout import chunks
@@ -166,9 +167,9 @@ class Bands(Shown):
         if there >= needed:
             return ""
         return (
-            f"Bands at level {level:g} need {needed} windows of {horizon} steps side by side, and the data that they "
-            f"were calibrated on hold {there}. Take them as the largest errors seen. Hold out more data, or ask for a "
-            "lower level or a shorter horizon."
+            f"Bands at level {level:g} need {needed} windows of {as_steps(horizon)} side by side, and the data that "
+            f"they were calibrated on hold {there}. Take them as the largest errors seen. Hold out more data, or ask "
+            "for a lower level or a shorter horizon."
         )
 
     def _facts(self) -> Facts:

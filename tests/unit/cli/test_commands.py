@@ -37,6 +37,8 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
     assert (code, err) == (0, "")
     assert "Report: result/report.html" in out
     assert "held out" in out
+    assert "others and in turn on 3 parts of these, fitted without each" in out.replace("\n", " ")
+    assert "on 3 parts of these" in (tmp_path / "result" / "report.html").read_text()
     assert sorted(p.name for p in (tmp_path / "result").iterdir()) == FILES
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bench.csv", "result"]
     summary = json.loads((tmp_path / "result" / "summary.json").read_text())

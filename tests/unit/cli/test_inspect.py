@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from koopsieve import KoopsieveError
 from koopsieve.cli.app import app
+from koopsieve.data import Embedding
+from tests.unit.export.models import pendulum_model
 
 
 def inspected(result, folder, *options):
@@ -35,6 +37,21 @@ def test_eigenvalues_come_with_their_residuals(form, request, tmp_path):
 def test_the_reprojected_form_has_no_eigenvalues(reprojected_result, tmp_path):
     assert "certificate" not in json.loads(inspected(reprojected_result, tmp_path, "--json"))
     assert "Eigenvalues" not in inspected(reprojected_result, tmp_path)
+
+
+def test_hidden_states_are_named_and_coefficients_counted(tmp_path):
+    model = pendulum_model("hidden", Embedding(1, 1))
+    states = list(model.state_labels)
+    model.save(tmp_path / "model.npz")
+    shown, told = (
+        CliRunner().invoke(app, ["inspect", str(tmp_path / "model.npz"), *more]).output for more in ((), ("--json",))
+    )
+    assert json.loads(told)["hidden_states"] == states
+    lines = {line[:36].strip(): line[36:].strip() for line in shown.splitlines()}
+    assert lines["hidden states"] == ", ".join(states)
+    assert lines["coefficients"] == str(np.count_nonzero(model.coef))
+    assert "observables" not in lines
+    assert "on the states and outputs one step ahead" in shown
 
 
 def test_bands_go_into_a_table(small_result, tmp_path):

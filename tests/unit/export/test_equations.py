@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import sympy
 
-from koopsieve.data import Embedding, Signals
+from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.dictionary import Function, SquaredExponential, States, Terms
 from koopsieve.export.formulas import formulas
 from koopsieve.export.toolboxes import m_text
-from koopsieve.forms import LinearModel, ReprojectedModel
+from koopsieve.forms import HiddenModel, LinearModel, ReprojectedModel
 from tests.reference.pendulum import simulate_pendulum
 from tests.unit.dictionary.test_families import BLOCKS, CODE, DATA, fitted
 from tests.unit.export.models import FORMS, HOSTILE, pendulum_model
@@ -71,6 +71,23 @@ def test_equations_as_text():
         "v[k+1] = 1.5·v + 0.125·u",
         "φ3[k+1] = 1.00·10⁻⁷·φ3",
         f"φ3 = {kernel} at the start",
+    ]
+
+
+def test_a_scaled_input_adds_no_second_constant():
+    data = Trajectories.from_arrays([[0.0], [1.0], [0.5]], [[1.0], [0.0]], state_names="y", input_names="u")
+    model = HiddenModel(
+        coef=np.array([[0.1, 0.6, 0.4, 0.0], [0.0, 2.0, 0.3, 0.2]]),
+        powers=np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
+        encoder=np.array([[0.1, 0.5]]),
+        center=np.array([0.5]),
+        scale=np.array([2.0]),
+        limits=np.outer([-50.0, 50.0], np.ones(2)),
+        dictionary=States().fit(data),
+    )
+    assert model.equations().splitlines()[:2] == [
+        "x1[k+1] = 0.6·x1 + 0.2·u, held within −50 and 50",
+        "y[k+1] = 2·x1 + 0.15·u − 0.075 + 0.2·x1·(0.5·u − 0.25), held within −50 and 50",
     ]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from koopsieve import GraphSieve, HorizonLeastSquares, HorizonSieve, KoopsieveError, LeastSquares, LinearModel, sift
+from koopsieve._display import number
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Constant, Monomials, SquaredExponential, States
 from koopsieve.evaluate import WindowErrors, horizon_nmse, stays_in_range
@@ -81,10 +82,12 @@ def test_more_than_a_quarter_is_explained(path):
     change = change[:, np.isfinite(change).all(axis=0)].mean(axis=1)  # it stopped where it was clearly worse
     worst = change.argmax()
     assert f"With {path.points[small].size} the error" in more.why_large
-    assert f"{np.exp(change[worst]):.2f} times as large at horizon {path.horizons[worst]}" in more.why_large
+    assert f"{number(np.exp(change[worst]))} times as large at horizon {path.horizons[worst]}" in more.why_large
     assert more.why_large in more.describe()
     assert replace(path, chosen=small).why_large == ""
-    assert "no smaller set" in replace(path, points=path.points[-1:], chosen=0).why_large
+    largest = replace(path, points=path.points[-1:], chosen=0)
+    assert "no smaller set" in replace(largest, candidates=largest.choice.size + 1).why_large
+    assert replace(largest, candidates=largest.choice.size).why_large == ""  # nothing was sifted
 
 
 def test_the_model_has_learned_from_the_uncut_record_or_is_the_one_that_was_judged(result):

@@ -198,6 +198,8 @@ def test_products_reach_back_as_far_as_there_is_room():
     many = Signals(tuple(f"y{i}" for i in range(30)), (), 0.1)
     assert affordable_depth(many, Embedding(), 3, joint=False) is None
     assert affordable_depth(many, Embedding(), 2, joint=False) == 0
+    hundreds = Signals(tuple(f"y{i}" for i in range(200)), (), 1.0)  # they have 20 301 products
+    assert affordable_depth(hundreds, Embedding(), 2, joint=False) is None
     assert Family(degree=3).recipe(many, Embedding(), sees_inputs=True) is None
 
 

@@ -11,8 +11,9 @@ from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range
 from koopsieve.forms import FORMS, LinearModel, PlainLinearForm, Task
 from koopsieve.forms.form import SHORT_PATH
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
+from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import chosen_point
-from koopsieve.sifting.folds import judged_again, searched_again
+from koopsieve.sifting.folds import judged_again, searched_again, stopped
 from koopsieve.sifting.judge import LinearComparison
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
@@ -181,6 +182,22 @@ def test_points_that_are_clearly_worse_stop_before_the_last_fold(products, monke
     assert len({point.errors.blocks.shape for point in points}) == 1
 
 
+def test_the_error_of_a_point_that_stopped_can_be_compared_with_that_of_one_that_did_not():
+    easy, hard = np.full((1, 2), 0.01), np.full((1, 6), 0.09)
+
+    def point(blocks):
+        errors = WindowErrors((10,), blocks.mean(axis=1), np.array([0.001]), blocks)
+        return PathPoint(np.array([0]), ("y",), np.nan, errors, np.full(blocks.shape[1], 0.1), None, "")
+
+    judged, twice = point(np.hstack([easy, hard])), point(2 * easy)  # the folds are harder than the validation data
+    shown = stopped(twice, judged)
+    np.testing.assert_allclose(shown.errors.error, 2 * judged.errors.error)
+    np.testing.assert_allclose(shown.errors.standard_error, 0.007)
+    assert np.isinf(shown.errors.blocks[:, 2:]).all()
+    assert np.isinf(shown.runs[2:]).all()
+    assert stopped(judged, judged) is judged
+
+
 def test_a_model_that_cannot_be_simulated_is_marked():
     data = linear_plant()
     best = searched(data, dictionary=States() + Constant())
@@ -220,6 +237,18 @@ def test_an_unstable_plant_logged_under_feedback_is_not_called_stable(asked):
 def test_few_samples_are_said_to_be_few(samples, horizons, said):
     found = sift(linear_plant(samples), States() + Constant(), form="linear", horizons=horizons, validation=0.3)
     assert said in found.describe()
+
+
+def test_outputs_that_are_predicted_worse_than_by_their_mean_are_named():
+    def record(seed, shift):
+        rng, plant = np.random.default_rng(seed), linear_plant(300, noise=0.02, seed=seed)
+        noise = shift + rng.normal(size=(300, 1))  # nobody can predict it, and its mean moves
+        y = np.hstack([plant.states[0], noise])
+        return Trajectories.from_arrays(y, plant.inputs[0], dt=0.1, state_names=["level", "noise"])
+
+    found = sift(record(0, 0.0), States() + Constant(), form="linear", horizons=[1, 5], test=record(1, 3.0))
+    assert found.errors.mean[-1] > 1 > found.errors.nmse["level"][-1]
+    assert "At 5 steps it predicts noise worse than the mean would." in found.describe()
 
 
 def integrator(data, slope):

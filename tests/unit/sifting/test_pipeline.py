@@ -115,6 +115,8 @@ def test_learning_validation_and_test_share_no_sample():
     assert found.samples["learn"] + found.samples["validation"] + found.samples["judged"] <= 3000
     assert len(found.evaluation.data) > 1  # several stretches, not only the end
     assert found.samples["judged"] == pytest.approx(600, abs=5)
+    assert found.samples["folds"] == 3
+    assert found.learned_from_all
 
 
 def test_a_test_record_sampled_differently_is_refused():

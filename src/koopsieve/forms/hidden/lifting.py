@@ -80,14 +80,15 @@ def exact_lifting(model: HiddenModel, most: int) -> ExactLifting:
         product = waiting.pop(0)
         if product in found:
             continue
-        if len(found) >= most:
+        following = None if len(found) >= most else _next(product, rows[:n], most)
+        if following is None:
             raise KoopsieveError(
                 f"The model has no exact lifting with at most {most} products of its states: a product drives a state "
                 f"that it is made of, so that higher and higher ones follow ({_name(product, model.state_labels)} is "
                 "one of them). Use the model itself, or its linearisation."
             )
-        found[product] = _next(product, rows[:n])
-        waiting += [powers[:n] for powers in found[product]]
+        found[product] = following
+        waiting += [powers[:n] for powers in following]
     order = sorted(found, key=lambda one: (sum(one), tuple(-power for power in one)))
     place = {one: i for i, one in enumerate(order)}
     names = tuple(_name(one, model.state_labels) for one in order)
@@ -102,13 +103,15 @@ def _rows(model: HiddenModel) -> list[Polynomial]:
     return [{powers[j]: float(row[j]) for j in np.flatnonzero(row)} for row in model.coef]
 
 
-def _next(product: Powers, rows: list[Polynomial]) -> Polynomial:
-    """Return a product of states one step later, multiplied out."""
+def _next(product: Powers, rows: list[Polynomial], most: int) -> Polynomial | None:
+    """Return a product of states one step later, multiplied out; none if it has more than `most` products of states."""
     found: Polynomial | None = None
     for row, power in zip(rows, product, strict=True):
         for _ in range(power):
             found = row if found is None else _times(found, row)
-    return {} if found is None else found
+            if len({powers[: len(rows)] for powers in found}) > most:
+                return None
+    return found or {}
 
 
 def _times(first: Polynomial, second: Polynomial) -> Polynomial:

@@ -48,11 +48,17 @@ class HiddenModel(Model):
     """
 
     form: ClassVar[str] = "hidden"
+    counted: ClassVar[str] = "coefficients"
     terms_in_words: ClassVar[str] = (
         "The model has states that are not measured. One step ahead, every state and every output is a sum of these "
         "terms with the coefficients in its column; 0 means that the term was sifted out. States have about unit "
         "variance, and inputs enter without their mean and in units of their deviation. At the start the states are "
         "a sum of past outputs and inputs, the encoder."
+    )
+    probability_in_words: ClassVar[str] = (
+        "p: the probability that the simulated outputs need the coefficient beside the others, by spike and slab. "
+        "Combinations of the states would do as well with other coefficients, so the others can often make up for a "
+        "large one: then its p is small."
     )
 
     coef: FloatArray

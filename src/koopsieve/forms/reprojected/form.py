@@ -137,7 +137,8 @@ class Learning:
         bounds = bounds_around(visited[:, :n])
         structure = ReprojectedStructure(DictionaryRegressors.of(phi), n, signals.embedding, bounds)
         one_step = one_step_factor(structure.regressors, Episodes(parts), n)
-        problem = sieve.problem(structure, one_step, Episodes(parts), np.random.default_rng(task.seed))
+        constant = None if phi.constant is None else phi.names.index(phi.constant)
+        problem = sieve.problem(structure, one_step, Episodes(parts), np.random.default_rng(task.seed), constant)
         limits = np.stack([bounds.low, bounds.high])
         return cls(problem, phi, np.stack([visited.min(axis=0), visited.max(axis=0)]), limits)
 
@@ -148,7 +149,7 @@ class Learning:
     def everything(self) -> ReprojectedModel:
         """Return the model with all terms, by least squares one step ahead."""
         free = np.ones(self.problem.one_step.S.shape, dtype=bool)
-        coef = one_step_theta(self.problem.one_step, free).reshape(free.shape)
+        coef = one_step_theta(self.problem.one_step, free, self.problem.far).reshape(free.shape)
         return self._model(coef, np.arange(len(coef)))
 
     def _model(self, coef: FloatArray, kept: IndexArray) -> ReprojectedModel:

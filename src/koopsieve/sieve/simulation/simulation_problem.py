@@ -13,8 +13,9 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray
 from koopsieve.regression import TriangularFactor
-from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LevenbergMarquardt
-from koopsieve.sieve.simulation.windows import ABREAST, Structure, WindowFit, Windows
+from koopsieve.sieve.simulation.far_terms import FarTerms, back
+from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LeastSquaresFit, LevenbergMarquardt
+from koopsieve.sieve.simulation.windows import ABREAST, Structure, TurnedFit, WindowFit, Windows
 
 _PRIOR_ROW = 1e-6  # relative to the norm of a column
 _WEAK_PRIOR = 1e-7  # singular value, relative to the largest, of a direction that the data and the prior share alike
@@ -65,6 +66,7 @@ class SimulationProblem:
     windows: Windows  # what is learned from
     one_step: TriangularFactor  # the one-step regression on all terms: p columns, a target for each of the q sums
     weight: FloatArray  # (T, n): weight of each output after each step in the loss; they sum to one
+    far: FarTerms | None = None  # terms that `one_step` and least squares take about their means
 
     @cached_property
     def variance(self) -> FloatArray:
@@ -101,7 +103,7 @@ class SimulationProblem:
         only that is fitted to all windows; up to there some of them tell enough.
         """
         some = self.thinned(min(_SHARE_OF_GROWTH, max(self.windows.count // ABREAST, 1)))
-        first = one_step_theta(self.one_step, free)
+        first = one_step_theta(self.one_step, free, self.far)
         theta, length = first, 2
         while length < self.windows.length:
             theta = some.shortened(length).fitted(free, theta, optimiser).theta
@@ -117,7 +119,7 @@ class SimulationProblem:
         """
         if smaller is None:
             return self.grown(free, optimiser)
-        starts = smaller.coef[free], one_step_theta(self.one_step, free)
+        starts = smaller.coef[free], one_step_theta(self.one_step, free, self.far)
         fit = self._fit(free)
         theta, loss = self._best(fit, starts)
         return self._fitted(fit, free, theta, optimiser) if loss < USELESS else self.grown(free, optimiser)
@@ -127,9 +129,11 @@ class SimulationProblem:
 
         Errors are in units of those that the set leaves after each step, so the noise of the regression is one. A prior
         row for each coefficient holds back directions that the data hardly see: rounding would decide about them.
+        Terms that are far from zero are taken about their means: a constant beside these is not one of many ways to say
+        the same.
         """
         unit = self._unit(self.squared_errors(fitted.free, fitted.theta))
-        return self._fit(columns, unit).factor(fitted.coef[columns], _PRIOR_ROW)
+        return self._fit(columns, unit).factor(fitted.coef[columns], _PRIOR_ROW, self._turn(columns))
 
     def refitted(
         self,
@@ -146,7 +150,9 @@ class SimulationProblem:
         """
         free = np.zeros_like(columns)
         free[columns] = kept
-        linearised, one_step = least_squares(factor, np.flatnonzero(kept)), one_step_theta(self.one_step, free)
+        linearised, turn = least_squares(factor, np.flatnonzero(kept)), self._turn(free)
+        linearised = linearised if turn is None else turn @ linearised
+        one_step = one_step_theta(self.one_step, free, self.far)
         fit = self._fit(free)
         theta, _ = self._best(fit, (linearised, one_step, source.coef[free]))
         return self._fitted(fit, free, theta, optimiser)
@@ -165,11 +171,14 @@ class SimulationProblem:
         for _ in range(rounds):
             unit = self._unit(left)
             known = float(np.mean(left * self.variance / unit**2))
-            end = optimiser.fit(replace(fit, scale=unit), theta, known)
+            end = _optimised(optimiser, replace(fit, scale=unit), theta, known, self._turn(free))
             theta, status = end.theta, end.status
             left = self._relative(fit, theta)
             trace.append(self._mean(left))
         return FittedSet(free, theta, trace[-1], status, tuple(trace))
+
+    def _turn(self, free: BoolArray) -> FloatArray | None:
+        return None if self.far is None else self.far.turn(free)
 
     def _relative(self, fit: WindowFit, theta: FloatArray) -> FloatArray:
         relative: FloatArray = fit.squared_errors(theta) / self.variance
@@ -196,6 +205,15 @@ def first_least(losses: Sequence[float]) -> int:
     return int(np.argmax(np.asarray(losses) <= most)) if np.isfinite(most) else 0
 
 
+def _optimised(
+    optimiser: LevenbergMarquardt, fit: WindowFit, theta: FloatArray, loss: float, turn: FloatArray | None
+) -> LeastSquaresFit:
+    if turn is None:
+        return optimiser.fit(fit, theta, loss)
+    end = optimiser.fit(TurnedFit(fit, turn), back(turn) @ theta, loss)
+    return replace(end, theta=turn @ end.theta)
+
+
 def least_squares(factor: TriangularFactor, columns: IndexArray, target: int = 0) -> FloatArray:
     """Return the least-squares weights of one target on some columns, scaled inside, shape (len(columns),).
 
@@ -212,11 +230,15 @@ def least_squares(factor: TriangularFactor, columns: IndexArray, target: int = 0
     return weights
 
 
-def one_step_theta(factor: TriangularFactor, free: BoolArray) -> FloatArray:
-    """Return the one-step least squares of every sum on its free coefficients, in the order of `coef[free]`."""
+def one_step_theta(factor: TriangularFactor, free: BoolArray, far: FarTerms | None = None) -> FloatArray:
+    """Return the one-step least squares of every sum on its free coefficients, in the order of `coef[free]`.
+
+    The factor is that of terms about their means, see `FarTerms`, where some are far from zero.
+    """
     coef = np.zeros(free.shape)
     for target, column in enumerate(free.T):
         chosen = np.flatnonzero(column)
         coef[chosen, target] = least_squares(factor, chosen, target)
     theta: FloatArray = coef[free]
-    return theta
+    turn = None if far is None else far.turn(free)
+    return theta if turn is None else turn @ theta

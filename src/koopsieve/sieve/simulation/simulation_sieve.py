@@ -18,6 +18,7 @@ from koopsieve._types import POSITIVE, FloatArray, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation import path_search
+from koopsieve.sieve.simulation.far_terms import FarTerms
 from koopsieve.sieve.simulation.path_search import Hopeless, candidate_columns, never, sizes_up_to
 from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem, first_least
 from koopsieve.sieve.simulation.subsets import evidence
@@ -68,13 +69,18 @@ class SimulationSieve:
         one_step: TriangularFactor,
         episodes: Iterable[Episode],
         rng: np.random.Generator,
+        constant: int | None = None,
     ) -> SimulationProblem:
-        """Return the problem of fitting a structure to windows of data, of which one episode must hold one."""
+        """Return the problem of fitting a structure to windows of data, of which one episode must hold one.
+
+        `constant` is the place of that term.
+        """
         n, steps = structure.outputs, self.steps
         most = min(self.rows / (steps * n), self.repeats * one_step.rows / steps)
         windows = draw_windows(episodes, n, steps, max(int(most), 1), rng)
         weight = np.full((steps, n), 1.0 / (steps * n))
-        return SimulationProblem(structure, windows, one_step, weight)
+        far = FarTerms.of(one_step, constant)
+        return SimulationProblem(structure, windows, one_step if far is None else far.about(one_step), weight, far)
 
     def path(
         self,

@@ -16,6 +16,7 @@ import numpy as np
 
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
 from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.far_terms import back
 from koopsieve.sieve.simulation.levenberg_marquardt import NormalEquations
 
 Episode = tuple[FloatArray, FloatArray]  # embedded states (samples, n_x) and the inputs between them (samples - 1, l)
@@ -159,26 +160,27 @@ class WindowFit:
         """Return the mean squared error over windows, steps and outputs, in the units of `scale`."""
         return float(np.mean(self.squared_errors(theta) / self.scale**2))
 
-    def factor(self, theta: FloatArray, prior: float) -> TriangularFactor:
+    def factor(self, theta: FloatArray, prior: float, turn: FloatArray | None = None) -> TriangularFactor:
         """Return the factor of J against r + Jθ (D51): one row per window, step and output.
 
         A row for each coefficient says that it is zero, with the weight `prior` relative to the norm of its column.
+        With `turn`, coefficients are those that `turn` makes θ of.
         """
-        factor = TriangularFactor.empty(len(theta), 1)
-        for J, residual in self._regression(theta):
-            factor = factor.absorb(J, (residual + J @ theta)[:, None])
+        factor, own = TriangularFactor.empty(len(theta), 1), theta if turn is None else back(turn) @ theta
+        for J, residual in self._regression(theta, turn):
+            factor = factor.absorb(J, (residual + J @ own)[:, None])
         return factor.merge(TriangularFactor.prior(prior * np.linalg.norm(factor.R, axis=0), 1))
 
-    def normal(self, theta: FloatArray) -> NormalEquations:
-        """Return JᵀJ and Jᵀr of the same rows."""
+    def normal(self, theta: FloatArray, turn: FloatArray | None = None) -> NormalEquations:
+        """Return JᵀJ and Jᵀr of the same rows, J by the coefficients that `turn` makes θ of."""
         products, score = np.zeros((len(theta), len(theta))), np.zeros(len(theta))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no step, see `Curve`
-            for J, residual in self._regression(theta):
+            for J, residual in self._regression(theta, turn):
                 products += J.T @ J
                 score += residual @ J
         return NormalEquations(products, score)
 
-    def _regression(self, theta: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    def _regression(self, theta: FloatArray, turn: FloatArray | None) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield J (rows, P) and the residuals r (rows,) of some windows at a time."""
         coef, P = self.coef(theta), len(theta)
         most = max(_CHUNK // max(self.scale.size * P, 1), 1)
@@ -187,4 +189,21 @@ class WindowFit:
             part = self.windows.take(slice(first, first + most))
             simulated, slopes = self.structure.sensitivities(coef, self.free, part.starts, part.inputs)
             slopes *= (1 / self.scale)[:, :, None]
-            yield slopes.reshape(-1, P), ((part.outputs - simulated) / self.scale).ravel()
+            J = slopes.reshape(-1, P)
+            yield J if turn is None else J @ turn, ((part.outputs - simulated) / self.scale).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class TurnedFit:
+    """A fit by other coefficients, `turn` times which are its own."""
+
+    fit: WindowFit
+    turn: FloatArray
+
+    def loss(self, theta: FloatArray) -> float:
+        """Return the loss of the fit."""
+        return self.fit.loss(self.turn @ theta)
+
+    def normal(self, theta: FloatArray) -> NormalEquations:
+        """Return JᵀJ and Jᵀr, J by these coefficients."""
+        return self.fit.normal(self.turn @ theta, self.turn)

@@ -116,6 +116,11 @@ def test_states_terms_poles_and_encoder_are_shown(result, tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert "states that are not measured" in page
     assert "encoder" in page
+    assert "hidden form with 2 hidden states" in page
+    assert "Coefficients kept" in page
+    assert "simulated outputs need the coefficient" in page
+    assert (result.model.coef == 0).any()
+    assert ">0 <small>p" not in page  # what was sifted out has no probability
 
 
 def test_a_filter_finds_hidden_states_from_outputs(result):

@@ -1,11 +1,13 @@
 """The exact lifting of a chain of filter, polynomial and filter, and what has none."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
 from koopsieve import HiddenModel, KoopsieveError, States, Trajectories
+from koopsieve.forms.hidden import lifting as exact
 
 POWERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0], [3, 0, 0]]
 
@@ -54,3 +56,14 @@ def test_a_product_that_is_fed_back_has_no_finite_lifting():
     fed_back[0, 4] = 0.1  # x1 squared drives x1
     with pytest.raises(KoopsieveError, match="no exact lifting with at most 40 products"):
         replace(model, coef=fed_back).lifted(most=40)
+
+
+def test_that_there_is_no_lifting_is_found_without_multiplying_everything_out(monkeypatch):
+    every = [powers for powers in product(range(4), repeat=4) if sum(powers) <= 3]
+    limits, encoder = np.outer([-50.0, 50.0], np.ones(4)), np.full((3, 2), 0.1)
+    dense = replace(chain(), coef=np.full((4, 35), 0.1), powers=np.array(every, float), encoder=encoder, limits=limits)
+    times, work = exact._times, []
+    monkeypatch.setattr(exact, "_times", lambda a, b: work.append(len(a) * len(b)) or times(a, b))
+    with pytest.raises(KoopsieveError, match="no exact lifting with at most 500 products"):
+        dense.lifted()
+    assert sum(work) < 1_000_000  # all products of up to 500 would be 10 million and more

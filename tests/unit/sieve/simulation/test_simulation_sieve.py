@@ -275,3 +275,39 @@ def test_windows_that_do_not_fit_and_settings_that_make_no_sense_are_refused():
         problem_of(episode)
     with pytest.raises(KoopsieveError, match="must be a whole number, 1 or more"):
         SimulationSieve(length=0)
+
+
+def test_a_constant_on_the_outputs_changes_no_fit():
+    """Of kelvin, and of outputs a million deviations from zero, as much is learned as of those around zero."""
+    x, u = oscillator(noise=0.05)
+    losses, turned = {}, {}
+    for offset in (0.0, 300.0, 1e6):
+        model = structure((x + offset * x.std(), u), DELAYS, degree=1)
+        one_step = one_step_factor(model.regressors, [(x + offset * x.std(), u)], 1)
+        free = np.ones((model.regressors.size, 1), dtype=bool)
+        for found, constant in ((losses, None), (turned, products(model).index(()))):
+            rng, episodes = np.random.default_rng(0), [(x + offset * x.std(), u)]
+            problem = SIEVE.problem(model, one_step, episodes, rng, constant)
+            assert (problem.far is None) == (constant is None or offset == 0)
+            found[offset] = problem.grown(free, LevenbergMarquardt()).loss
+    assert turned[300.0] == pytest.approx(turned[0.0], rel=1e-3)
+    assert turned[1e6] == pytest.approx(turned[0.0], rel=1e-3)
+    assert losses[1e6] > 1.05 * losses[0.0]
+
+
+def test_the_regression_at_a_set_is_that_of_terms_about_their_means():
+    x, u = oscillator(noise=0.05)
+    model = structure((x + 1e3 * x.std(), u), DELAYS, degree=1)
+    episodes = [(x + 1e3 * x.std(), u)]
+    one_step = one_step_factor(model.regressors, episodes, 1)
+    problem = SIEVE.problem(model, one_step, episodes, np.random.default_rng(0), products(model).index(()))
+    free = np.ones((model.regressors.size, 1), dtype=bool)
+    found = problem.grown(free, LevenbergMarquardt())
+    about, plain = problem.linearised(free, found), replace(problem, far=None).linearised(free, found)
+    assert about.rows == plain.rows
+    turn = problem.far.turn(free)
+    turned = (plain.R @ turn).T @ (plain.R @ turn)
+    np.testing.assert_allclose(about.R.T @ about.R, turned, atol=1e-4 * np.diagonal(turned).max())
+    assert np.linalg.cond(about.R / np.linalg.norm(about.R, axis=0)) < 100
+    assert np.linalg.cond(plain.R / np.linalg.norm(plain.R, axis=0)) > 1000
+    np.testing.assert_allclose(turn @ (2 * np.eye(len(turn)) - turn), np.eye(len(turn)), atol=1e-9)
