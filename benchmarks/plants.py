@@ -156,6 +156,40 @@ def valve(rng: np.random.Generator, samples: int) -> Simulated:
     return u, y
 
 
+def wells(rng: np.random.Generator, samples: int) -> Simulated:
+    """A spring with two positions of rest, pushed from one to the other and back: small errors do not stay small."""
+    u, y, x, v = 0.6 * multisine(rng, samples, 0.002, 0.05), np.zeros(samples), 1.0, 0.0
+    for k in range(samples):
+        y[k] = x
+        for _ in range(10):
+            v += 0.02 * (x - x**3 - 0.35 * v + 0.9 * u[k])
+            x += 0.02 * v
+    return u, y
+
+
+def melting(rng: np.random.Generator, samples: int) -> Simulated:
+    """Three temperatures of a glass furnace, which are linear in three inputs, with slow disturbances."""
+    u = np.column_stack([kinds.binary(rng, samples, hold, -1, 1) for hold in (10, 14, 18)])
+    gains = np.array([[1, 0.5, 0.2], [0.3, 1, 0.6], [-0.4, 0.2, 0.8]])
+    lags: list[list[complex]] = [[0.93, 0.6], [0.9, 0.7], [0.95]]
+    x = [kinds.driven(u @ gains[i], lags[i], late=1 + i) + kinds.coloured(rng, samples, 0.9, 0.25) for i in range(3)]
+    return u, np.column_stack(x) + np.array([1500, 1480, 900])
+
+
+def trolley(rng: np.random.Generator, samples: int) -> Simulated:
+    """A trolley with dry friction, which a controller moves, and the angle of what hangs from it."""
+    goal, u, y, x = steps(rng, samples, 90, -0.6, 0.6), np.zeros(samples), np.zeros((samples, 2)), np.zeros(4)
+    for k in range(samples):
+        y[k], u[k] = x[:2], 8 * (goal[k] - x[0]) - 5 * x[2]
+        for _ in range(5):
+            sine, cosine = np.sin(x[1]), np.cos(x[1])
+            push = u[k] - 0.6 * np.tanh(x[2] / 0.05) - 2 * x[2] + 0.3 * sine * (0.5 * x[3] ** 2 + 9.8 * cosine)
+            faster = push / (1 + 0.3 * sine**2)
+            x[2:] += 0.008 * np.array([faster, -(faster * cosine + 9.8 * sine) / 0.5 - 0.2 * x[3]])
+            x[:2] += 0.008 * x[2:]
+    return u, y
+
+
 def random_poles(rng: np.random.Generator, samples: int) -> Simulated:
     """A linear plant of order two to six with poles and input drawn anew for every record."""
     poles: list[complex] = []
@@ -205,6 +239,9 @@ PLANTS = {
     "episodes": Plant(kinds.switched, 0.01, 1200, 6),
     "coloured": Plant(kinds.furnace, 0.1, 250),
     "random_poles": Plant(random_poles, 0.1, 250),
+    "wells": Plant(wells, 0.01, 2000),
+    "melting": Plant(melting, 0.05, 500),
+    "trolley": Plant(trolley, 0.002, 1500, 5),
 }
 
 

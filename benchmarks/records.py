@@ -135,15 +135,22 @@ def simulated(data: Trajectories) -> Model:
 
 
 def reported_over_test(record: Record, result: SieveResult) -> float:
-    """Return the reported error some steps ahead over that on the test records, both in the outputs' units."""
-    train = np.concatenate(record.train.states)
-    names = {"state_names": record.train.output_names, "input_names": record.train.input_names}
+    """Return the reported error some steps ahead over that on the test records, in the outputs' units."""
+    horizon, names = result.horizons[-1], result.model.output_names
+    units = {"state_names": record.train.output_names, "input_names": record.train.input_names}
+    judged = dict(zip(names, _variance(result.evaluation.data, horizon, len(names)), strict=True))
     ratios = []
     for test in record.tests.values():
-        data = Trajectories.from_arrays(test.y, test.u, dt=record.train.dt, **names)
-        nmse = float(np.mean(list(horizon_nmse(result.model, data, [result.horizons[-1]]).values())))
-        ratios.append(result.errors.mean[-1] * np.var(train) / (nmse * np.var(test.y)))
+        data = Trajectories.from_arrays(test.y, test.u, dt=record.train.dt, **units)
+        found, spread = horizon_nmse(result.model, data, [horizon]), _variance(data, horizon, len(names))
+        for name, other in zip(names, spread, strict=True):
+            ratios.append(result.errors.nmse[name][-1] * judged[name] / (found[name][0] * other))
     return float(np.exp(0.5 * np.mean(np.log(ratios))))
+
+
+def _variance(data: Trajectories, horizon: int, outputs: int) -> np.ndarray:
+    """Return the variance that the NMSE at a horizon is relative to, one per output."""
+    return np.var(np.concatenate([x[horizon:, :outputs] for x in data.states]), axis=0)
 
 
 def _embedded(data: Trajectories, embedding: Embedding) -> Trajectories:

@@ -148,7 +148,8 @@ def simplest(made: Sequence[SearchResult]) -> SearchResult:
 def learned_again(result: SearchResult) -> Outcome:
     """Learn the chosen set from all data; where that model is clearly worse than the one that was judged, keep that.
 
-    Both are simulated along all data in memory. The new one has learned from these, so it should be better.
+    Both are simulated along all data in memory. The new one has learned from these, so it should be better. Errors of
+    all parts are relative to one variance, so a quiet part counts little.
     """
     parts, task, point = result.parts, result.found.task, result.path.choice
     if parts.whole and parts.uncut is not None:
@@ -157,8 +158,9 @@ def learned_again(result: SearchResult) -> Outcome:
     if not parts.validated or outcome.model is point.model:
         return outcome
     both = (point.model, outcome.model)
-    errors = [[window_errors(one, part, task.horizons).blocks for part in task.in_memory] for one in both]
-    runs = [[simulation_errors(one, part) for part in task.in_memory] for one in both]
+    unit = parts.variance
+    errors = [[window_errors(one, part, task.horizons, unit).blocks for part in task.in_memory] for one in both]
+    runs = [[simulation_errors(one, part, unit) for part in task.in_memory] for one in both]
     blocks = np.stack([np.concatenate(one, axis=-1) for one in errors])
     ends = np.stack([at_least(np.concatenate(own), parts.whole_runs(one)) for own, one in zip(runs, both, strict=True)])
     stays = (point.in_range, not point.in_range or task.stays_in_range(outcome.model))

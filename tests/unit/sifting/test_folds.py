@@ -143,6 +143,29 @@ def test_a_model_that_is_worse_after_it_learned_from_all_data_is_not_returned(pr
     assert "the one that was judged" in kept.status
 
 
+def lag_that_comes_to_rest(seed, samples=250, rest=True):
+    """A slow lag whose input is zero from before the held-out quarter on."""
+    rng = np.random.default_rng(seed)
+    u = np.repeat(rng.normal(size=(samples // 10 + 1, 1)), 10, axis=0)[:samples]
+    u[3 * samples // 4 - 40 if rest else samples :] = 0.0
+    y, d = np.zeros((samples, 1)), 0.0
+    for k in range(samples - 1):
+        d = 0.9 * d + 0.15 * rng.normal()
+        y[k + 1] = 0.9 * y[k] + 0.1 * u[k] + 0.03 * d
+    return Trajectories.from_arrays(y, u, dt=0.1, input_names=["u"])
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_a_held_out_part_at_rest_does_not_keep_a_model_from_learning_from_all_data(seed):
+    data, clean = lag_that_comes_to_rest(seed), lag_that_comes_to_rest(seed + 100, 1000, rest=False)
+    asked = SiftSettings(dictionary=States() + Constant(), delays=Embedding(2, 2), form="linear")
+    parts = divide(data, asked)
+    best = search_all(plan_searches(parts, asked), parts, asked).best
+    both = best.path.choice.model, learned_again(best).model
+    before, after = (simulation_errors(one, clean).mean() for one in both)
+    assert after < 0.8 * before
+
+
 def plain_candidates(data):
     parts = divide(data, SiftSettings(horizons=(1, 10))).embedded(Embedding(1, 1))
     phi = (States() + Constant()).fit(parts.learn)
