@@ -1,5 +1,7 @@
 """Signals, their delays as a value, and data with delays: columns by hand, names, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ def test_names_follow_from_the_embedding():
     assert Embedding(1, 2).acting(("u", "v")) == ("u", "v")
     assert Embedding(np.int64(0), np.uint8(2), "k+1").names(("y",), ("u",)) == ("y", "u[k]", "u[k-1]")
     assert (SIGNALS.state_names, SIGNALS.acting) == (("y", "z", "y[k-1]", "z[k-1]", "u[k]"), ("u[k+1]",))
-    assert SIGNALS.embedded(Embedding()).state_names == ("y", "z")
+    assert replace(SIGNALS, embedding=Embedding()).state_names == ("y", "z")
     assert Signals.from_dict(SIGNALS.to_dict()) == SIGNALS
     SIGNALS.require_same(Signals(("y", "z"), ("u",), 0.10004, SIGNALS.embedding), "Both")  # as clocks differ
 
