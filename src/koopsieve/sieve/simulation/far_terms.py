@@ -15,6 +15,7 @@ from koopsieve._types import BoolArray, FloatArray
 from koopsieve.regression import TriangularFactor
 
 FAR = 100.0  # deviations between zero and the mean of a term
+_ROUNDING = 1e-10  # deviation, relative to the mean, below which a term is a constant but for rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class FarTerms:
         ones = one_step.R[:, constant]
         mean = ones @ one_step.R / (ones @ ones)
         deviation = np.linalg.norm(one_step.R - np.outer(ones, mean), axis=0) / np.linalg.norm(ones)
-        far = (deviation > 0) & (np.abs(mean) > FAR * deviation)
+        far = (deviation > _ROUNDING * np.abs(mean)) & (np.abs(mean) > FAR * deviation)
         far[constant] = False
         return cls(constant, np.where(far, mean, 0.0)) if far.any() else None
 

@@ -9,7 +9,9 @@ import pytest
 from koopsieve import KoopsieveError
 from koopsieve.data import Embedding
 from koopsieve.forms.reprojected.structure import ReprojectedStructure, bounds_around, one_step_factor
+from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation import FittedSet, LevenbergMarquardt, SimulationSieve
+from koopsieve.sieve.simulation.far_terms import FarTerms
 from koopsieve.sieve.simulation.path_search import Front, candidate_columns, sizes_up_to
 from koopsieve.sieve.simulation.simulation_problem import SimulationProblem, one_step_theta
 from koopsieve.sieve.simulation.subsets import forward_order
@@ -311,3 +313,14 @@ def test_the_regression_at_a_set_is_that_of_terms_about_their_means():
     assert np.linalg.cond(about.R / np.linalg.norm(about.R, axis=0)) < 100
     assert np.linalg.cond(plain.R / np.linalg.norm(plain.R, axis=0)) > 1000
     np.testing.assert_allclose(turn @ (2 * np.eye(len(turn)) - turn), np.eye(len(turn)), atol=1e-9)
+
+
+def test_a_term_that_is_constant_but_for_rounding_is_not_far_from_zero():
+    rng = np.random.default_rng(0)
+    level = rng.choice([-0.7, 0.7], 300)
+    columns = np.column_stack([np.ones(300), rng.normal(size=300), level**2 * (1 + 1e-15 * rng.normal(size=300))])
+    factor = TriangularFactor.empty(3, 1).absorb(columns, rng.normal(size=(300, 1)))
+    assert FarTerms.of(factor, 0) is None
+    far = FarTerms.of(TriangularFactor.empty(3, 1).absorb(columns + np.array([0, 1e3, 0]), np.ones((300, 1))), 0)
+    assert far is not None
+    assert np.flatnonzero(far.mean).tolist() == [1]
