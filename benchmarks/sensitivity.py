@@ -30,7 +30,7 @@ from koopsieve.reproduction.study_settings import (
     noise_study,
 )
 from koopsieve.reproduction.study_summary import summarise_circuit, summarise_noise_study
-from koopsieve.reproduction.study_tables import FULL, REDUCED, StudyTable, source_in_title, write_tables
+from koopsieve.reproduction.study_tables import FULL, REDUCED, StudyTable, write_tables
 
 SYSTEMS = ("lorenz", "usv", "wiener-hammerstein")
 
@@ -179,7 +179,7 @@ def circuit_table(
     first = next(iter(variants.values()))
     steps = first.horizons[-3:]
     header = ("choice", "kept of 46", *(f"{m} reduced, h = {h}" for m in ("I", "III") for h in steps))
-    source = source_in_title(records["as reported"].source)
+    source = records["as reported"].source
     caption = f"{first.title} – {source}; paper at h = 10, 20, 50: I 0.378, 1.03, 1.41, III 0.377, 1.02, 1.39"
     return StudyTable("sensitivity_circuit", caption, (*header, "κ of I, full", "κ of I, reduced"), tuple(rows))
 

@@ -25,7 +25,7 @@ from koopsieve.plots.figure import (
     style_of,
     tick_text,
 )
-from koopsieve.reproduction.study_tables import FULL, REDUCED, source_in_title
+from koopsieve.reproduction.study_tables import FULL, REDUCED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -240,7 +240,7 @@ def draw_heat_maps(summary: Summary, coefficients: Mapping[str, Any], size: str)
     bar = figure.colorbar(image, ax=axes, extend="both")
     bar.set_ticks(STRENGTHS, labels=[tick_text(strength) for strength in STRENGTHS])
     bar.set_label("|K|")
-    figure.suptitle(f"{summary['title']}: {size} dictionary\n{source_in_title(summary['source'])}", fontsize=9)
+    figure.suptitle(f"{summary['title']}: {size} dictionary\n{summary['source']}", fontsize=9)
     return figure
 
 
@@ -259,7 +259,7 @@ def draw_circuit_errors(summary: Summary) -> Figure:
     legend_above(
         figure,
         axes[0, 1],
-        title=f"lines, open marks: {source_in_title(summary['source'])}\nfilled marks, to the right: the paper",
+        title=f"lines, open marks: {summary['source']}\nfilled marks, to the right: the paper",
     )
     name_panels(axes[0])
     return figure

@@ -162,20 +162,9 @@ def _horizons(summary: Summary, about: str) -> StudyTable:
     return StudyTable("long_term", caption, ("dictionary", "method", *columns), tuple(rows))
 
 
-def source_in_title(source: str) -> str:
-    """Return where data come from, without the name of a file or package.
-
-    Examples
-    --------
-    >>> source_in_title("measured records (est) from records.npz")
-    'measured records (est)'
-    """
-    return str(source).split(" from ")[0]
-
-
 def circuit_tables(summary: Summary) -> list[StudyTable]:
     """Return the paper's three Wiener–Hammerstein tables, each number with the paper's beside it."""
-    about = f"{summary['title']} – {source_in_title(summary['source'])}"
+    about = f"{summary['title']} – {summary['source']}"
     paper, whole, none = summary["paper"], summary["coef_condition_number"], [None] * len(summary["horizons"])
     kept = f"{summary['full_size']} observables reduced to {summary['reduced_size']} (paper: {paper['reduced_size']})"
     one_step = [

@@ -102,7 +102,7 @@ class HiddenStart:
     fit : HiddenFit
         Of the linear system itself where there are no products.
     error : float
-        On held-out data, in standard deviations of the outputs; nan where it was not asked for.
+        Typical one on held-out data, in standard deviations of the outputs; nan where it was not asked for.
     """
 
     space: LinearStateSpace
@@ -153,7 +153,7 @@ def find_start(
             break  # products of lower degree in more states fit as well, but run away more often
         space = growth.refined(learned.subspace.state_space(n), learned.windows, learned.burn)
         start = _grown(space, learned, short, degree)
-        found.append(replace(start, error=held_out_error(start, learned, held_out)))
+        found.append(replace(start, error=typical(held_out_errors(start, learned, held_out))))
         if AS_GOOD * found[place].error < found[best].error:
             best = place
         if place - best >= PATIENCE or time.perf_counter() > until:
@@ -177,14 +177,27 @@ def _grown(space: LinearStateSpace, learned: HiddenLearning, growth: Growth, deg
     return replace(start, fit=growth.grown(problem, space)) if start.has_products else start
 
 
-def held_out_error(start: HiddenStart, learned: HiddenLearning, held_out: HiddenLearning) -> float:
-    """Return the geometric mean over outputs of the root mean square error on held-out windows."""
+def held_out_errors(start: HiddenStart, learned: HiddenLearning, held_out: HiddenLearning) -> FloatArray:
+    """Return the mean squared error of every held-out window and output, shape (W, outputs); no more than 1e300."""
     model = learned.solution(start.problem, start.fit.coef, plain_encoder(start.space))
     windows, structure = held_out.windows, model.problem.structure
     simulated = structure.simulate(model.coef, encoded(model.encoder, windows.starts), windows.inputs)
     with np.errstate(over="ignore", invalid="ignore"):
-        squared = np.mean((simulated - windows.outputs)[:, held_out.burn :] ** 2, axis=(0, 1))
-    return float(np.exp(0.5 * np.mean(np.log(np.clip(np.nan_to_num(squared, nan=1e300), 1e-300, 1e300)))))
+        squared = np.mean((simulated - windows.outputs)[:, held_out.burn :] ** 2, axis=1)
+    return np.clip(np.nan_to_num(squared, nan=1e300), 1e-300, 1e300)
+
+
+def typical(squared: FloatArray) -> float:
+    """Return the geometric mean of the windows' root mean square errors.
+
+    One window in a hundred that asks for more than short fits have learned does not decide how many states there are.
+    """
+    return float(np.exp(0.5 * np.mean(np.log(squared))))
+
+
+def pooled(squared: FloatArray) -> float:
+    """Return the geometric mean over outputs of the root mean square error of all windows together."""
+    return float(np.exp(0.5 * np.mean(np.log(np.sum(squared / len(squared), axis=0)))))
 
 
 def _linear_only(problem: HiddenProblem) -> BoolArray:
