@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import BoolArray
+from koopsieve._types import BoolArray, FloatArray
 from koopsieve.forms.hidden.encoder import encoded
 from koopsieve.forms.hidden.fit import FreeCoefficients, HiddenFit, QuasiNewton, fitted
 from koopsieve.forms.hidden.learning import HiddenLearning, plain_encoder
@@ -184,7 +184,8 @@ def held_out_errors(start: HiddenStart, learned: HiddenLearning, held_out: Hidde
     simulated = structure.simulate(model.coef, encoded(model.encoder, windows.starts), windows.inputs)
     with np.errstate(over="ignore", invalid="ignore"):
         squared = np.mean((simulated - windows.outputs)[:, held_out.burn :] ** 2, axis=1)
-    return np.clip(np.nan_to_num(squared, nan=1e300), 1e-300, 1e300)
+    limited: FloatArray = np.clip(np.nan_to_num(squared, nan=1e300), 1e-300, 1e300)
+    return limited
 
 
 def typical(squared: FloatArray) -> float:
