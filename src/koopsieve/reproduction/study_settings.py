@@ -62,6 +62,7 @@ class NoiseStudy:
     """A simulated system under measurement noise: a Monte Carlo study over levels of noise (Sections 5.1 and 5.2)."""
 
     system: str
+    printed_as: str  # of the system in the paper's tables
     title: str
     runs: int
     report_state: str
@@ -76,7 +77,7 @@ class NoiseStudy:
     def fingerprint(self) -> dict[str, Any]:
         """Return what every single run depends on: all but the number of runs and levels."""
         settings = asdict(self)
-        del settings["runs"], settings["snr_db"]
+        del settings["runs"], settings["snr_db"], settings["printed_as"]
         return settings
 
 
@@ -217,7 +218,7 @@ def _from_folder(folder: Path, data: Mapping[str, Any]) -> Records:
     return Records(
         _trajectories([record for u, y in pairs.values() for record in zip(u, y, strict=True)]),
         _trajectories([(u_test[row], y_test[row])]),
-        f"measured records ({data['train']}) from {FILE}",
+        f"measured records ({data['train']})",
     )
 
 
@@ -253,7 +254,7 @@ def _from_package(data: Mapping[str, Any]) -> Records:
     return Records(
         _trajectories([(record.u, record.y) for record in chosen]),
         _trajectories([(test[row].u, test[row].y)]),
-        "measured records from the package nonlinear-benchmarks",
+        "measured records (package nonlinear-benchmarks)",
     )
 
 

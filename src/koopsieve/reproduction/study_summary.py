@@ -74,7 +74,7 @@ def summarise_noise_study(study: NoiseStudy, results: Sequence[Result]) -> dict[
         "runs": study.runs,
         **{key + suffix: _only(field, value) for key, value in averages.items() for suffix, field in _SUFFIXES.items()},
         "as_published": study.methods.as_published,
-        "paper": paper_numbers(study.system.removesuffix("-quadratic")),
+        "paper": paper_numbers(study.printed_as),
     }
 
 

@@ -24,7 +24,7 @@ def test_dictionaries_have_the_papers_sizes(system, size, inputs):
     study = noise_study(system)
     clean = simulate(study.data, 300 * study.data["dt"], np.random.SeedSequence(0))
     samples = embed_delays(clean, states=study.data["delays"])
-    assert observables(study.kernels).fit(samples).size == size == paper_numbers(system.split("-")[0])["full_size"]
+    assert observables(study.kernels).fit(samples).size == size == paper_numbers(study.printed_as)["full_size"]
     assert samples.n_inputs == inputs
 
 
