@@ -86,16 +86,16 @@ def fitted_encoder(
     burn, steps : int
         Simulations run for `burn` and `steps`; the states after `burn` count.
     """
-    encoder = _regressed(structure, coef, rough, episodes, burn, steps)
+    encoder = regressed_encoder(structure, coef, rough, episodes, burn, steps)
     problem = EncoderProblem(structure, coef, _with_one(windows.starts), windows)
     theta = min((encoder.ravel(), rough.ravel()), key=problem.loss)
     return _FIT.fit(problem, theta).theta.reshape(rough.shape)
 
 
-def _regressed(
+def regressed_encoder(
     structure: HiddenStructure, coef: FloatArray, rough: FloatArray, episodes: Iterable[Episode], burn: int, steps: int
 ) -> FloatArray:
-    """Return the regression of simulated states on the delay line."""
+    """Return the regression of simulated states on the delay line; parameters as in `fitted_encoder`."""
     n, width = structure.states, rough.shape[1]
     factor = TriangularFactor.empty(width, n)
     for lines, inputs in episodes:

@@ -88,13 +88,12 @@ class HiddenForm(Form):
         self, sieve: HiddenSieve, learned: HiddenLearning, held_out: HiddenLearning, start: HiddenStart, task: Task
     ) -> tuple[HiddenSieve, list[HiddenPoint]]:
         """Return the linear start, then the sizes of the path that the data can support; and what sifted them."""
-        problem = start.problem
-        coef = with_linear(problem.structure.terms, without_rounding(start.space.rows))
-        linear = HiddenPoint(coef != 0, HiddenFit(coef, problem.loss(coef), (), settled=True))
+        coef = with_linear(start.problem.structure.terms, without_rounding(start.space.rows))
+        linear = HiddenPoint(coef != 0, HiddenFit(coef, start.problem.loss(coef), (), settled=True))
         if not start.has_products or not _beats(task.to_beat, learned, start, task):
             return sieve, [linear]
-        sieve, start = sieve.strongest(start, learned, held_out, task.until)
-        points = sieve.path(GrownProblem(problem, start.fit), task.path_length, task.progress, task.until)
+        sieve, start = sieve.strongest(start.restarted(learned), learned, held_out, task.until)
+        points = sieve.path(GrownProblem(start.problem, start.fit), task.path_length, task.progress, task.until)
         most = learned.rows * learned.outputs // ROWS_PER_COEFFICIENT
         return sieve, [linear, *(one for one in points if one.size <= most)]
 
@@ -194,7 +193,7 @@ class HiddenCandidates(Candidates):
         task, rough = self.task, plain_encoder(self.start.space)
         seen = tuple(_in_memory(part, task, self.form.sieve) for part in parts)
         both = self.learned.of_other(seen, task.seed)
-        problem = both.problem(self.start.space, self.start.degree)
+        problem = both.restarted(both.problem(self.start.space, self.start.degree), point.fit.coef, rough)
         sieve = self.form.sieve
         method = without_polish(sieve.optimiser, point.size)
         fit = fitted(method, problem, point.fit.coef, point.free, sieve.rows, shrinkage=sieve.shrinkage_used)

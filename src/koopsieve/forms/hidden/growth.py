@@ -80,15 +80,14 @@ class Growth:
         deviation = np.std(states @ np.linalg.inv(basis).T, axis=0)
         return found.changed(basis * np.where(deviation > 0, deviation, 1.0))
 
-    def grown(self, problem: HiddenProblem, space: LinearStateSpace, until: float = np.inf) -> HiddenFit:
-        """Return the fit of all terms of the problem, from the linear system on; no round begins after `until`."""
-        terms = problem.structure.terms
-        coef = with_linear(terms, space.rows)
-        low = terms.degrees <= 2
-        free = np.broadcast_to(low, coef.shape)
-        coef = fitted(self.quadratic, problem, coef, free, _ROWS, until, GROWING).coef
-        free = np.ones(coef.shape, dtype=bool)
-        return fitted(self.higher, problem, coef, free, _ROWS, until, GROWING)
+    def with_squares(self, problem: HiddenProblem, coef: FloatArray) -> FloatArray:
+        """Return the coefficients with those of degree two fitted, from a linear system on."""
+        free = np.broadcast_to(problem.structure.terms.degrees <= 2, coef.shape)
+        return fitted(self.quadratic, problem, coef, free, _ROWS, shrinkage=GROWING).coef
+
+    def with_all(self, problem: HiddenProblem, coef: FloatArray) -> HiddenFit:
+        """Return the fit of all terms of the problem."""
+        return fitted(self.higher, problem, coef, np.ones(coef.shape, dtype=bool), _ROWS, shrinkage=GROWING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +101,18 @@ class HiddenStart:
     fit : HiddenFit
         Of the linear system itself where there are no products.
     error : float
-        Typical one on held-out data, in standard deviations of the outputs; nan where it was not asked for.
+        On held-out data, in standard deviations of the outputs; nan where it was not asked for.
     """
 
     space: LinearStateSpace
     problem: HiddenProblem
     fit: HiddenFit
     error: float = np.nan
+
+    def restarted(self, learned: HiddenLearning) -> HiddenStart:
+        """Return the same with windows started as its fit has it."""
+        problem = learned.restarted(self.problem, self.fit.coef, plain_encoder(self.space))
+        return replace(self, problem=problem)
 
     @property
     def degree(self) -> int:
@@ -151,9 +155,9 @@ def find_start(
     for place, n in enumerate(tried):
         if found and affordable_degree(degree, n, learned) < found[best].degree:
             break  # products of lower degree in more states fit as well, but run away more often
-        space = growth.refined(learned.subspace.state_space(n), learned.windows, learned.burn)
+        space = learned.re_encoded(growth.refined(learned.subspace.state_space(n), learned.windows, learned.burn))
         start = _grown(space, learned, short, degree)
-        found.append(replace(start, error=typical(held_out_errors(start, learned, held_out))))
+        found.append(replace(start, error=held_out_error(start, learned, held_out)))
         if AS_GOOD * found[place].error < found[best].error:
             best = place
         if place - best >= PATIENCE or time.perf_counter() > until:
@@ -174,31 +178,21 @@ def _grown(space: LinearStateSpace, learned: HiddenLearning, growth: Growth, deg
     problem = learned.problem(space, affordable_degree(degree, len(space.A), learned))
     coef = with_linear(problem.structure.terms, space.rows)
     start = HiddenStart(space, problem, HiddenFit(coef, problem.loss(coef), (), settled=True))
-    return replace(start, fit=growth.grown(problem, space)) if start.has_products else start
+    if not start.has_products:
+        return start
+    coef = growth.with_squares(problem, coef)
+    problem = learned.restarted(problem, coef, plain_encoder(space))
+    return HiddenStart(space, problem, growth.with_all(problem, coef))
 
 
-def held_out_errors(start: HiddenStart, learned: HiddenLearning, held_out: HiddenLearning) -> FloatArray:
-    """Return the mean squared error of every held-out window and output, shape (W, outputs); no more than 1e300."""
+def held_out_error(start: HiddenStart, learned: HiddenLearning, held_out: HiddenLearning) -> float:
+    """Return the geometric mean over outputs of the root mean square error on held-out windows."""
     model = learned.solution(start.problem, start.fit.coef, plain_encoder(start.space))
     windows, structure = held_out.windows, model.problem.structure
     simulated = structure.simulate(model.coef, encoded(model.encoder, windows.starts), windows.inputs)
     with np.errstate(over="ignore", invalid="ignore"):
-        squared = np.mean((simulated - windows.outputs)[:, held_out.burn :] ** 2, axis=1)
-    limited: FloatArray = np.clip(np.nan_to_num(squared, nan=1e300), 1e-300, 1e300)
-    return limited
-
-
-def typical(squared: FloatArray) -> float:
-    """Return the geometric mean of the windows' root mean square errors.
-
-    One window in a hundred that asks for more than short fits have learned does not decide how many states there are.
-    """
-    return float(np.exp(0.5 * np.mean(np.log(squared))))
-
-
-def pooled(squared: FloatArray) -> float:
-    """Return the geometric mean over outputs of the root mean square error of all windows together."""
-    return float(np.exp(0.5 * np.mean(np.log(np.sum(squared / len(squared), axis=0)))))
+        squared = np.mean((simulated - windows.outputs)[:, held_out.burn :] ** 2, axis=(0, 1))
+    return float(np.exp(0.5 * np.mean(np.log(np.clip(np.nan_to_num(squared, nan=1e300), 1e-300, 1e300)))))
 
 
 def _linear_only(problem: HiddenProblem) -> BoolArray:

@@ -15,9 +15,16 @@ from koopsieve._types import FloatArray, magnitude
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.judgement import RANGE_FACTOR
-from koopsieve.forms.hidden.encoder import encoded, fitted_encoder
+from koopsieve.forms.hidden.encoder import encoded, fitted_encoder, regressed_encoder
 from koopsieve.forms.hidden.model import HiddenModel
-from koopsieve.forms.hidden.problem import HiddenProblem, boxed, problem_of, rescaled, without_unused_states
+from koopsieve.forms.hidden.problem import (
+    HiddenProblem,
+    boxed,
+    problem_of,
+    rescaled,
+    with_linear,
+    without_unused_states,
+)
 from koopsieve.forms.hidden.start import LinearStateSpace, Subspace
 from koopsieve.forms.hidden.structure import BOUND
 from koopsieve.sieve.simulation.windows import Episode, Windows, draw_windows
@@ -155,6 +162,24 @@ class HiddenLearning:
     def problem(self, space: LinearStateSpace, degree: int) -> HiddenProblem:
         """Return the problem of all terms up to a degree."""
         return problem_of(space, self.windows, self.burn, degree, self.bound)
+
+    def re_encoded(self, space: LinearStateSpace) -> LinearStateSpace:
+        """Return a linear system that was fitted, with the encoder of its own states: see `restarted`."""
+        problem = self.problem(space, 1)
+        coef = with_linear(problem.structure.terms, space.rows)
+        return replace(space, encoder=self._regressed(problem, coef, plain_encoder(space))[:, 1:])
+
+    def restarted(self, problem: HiddenProblem, coef: FloatArray, rough: FloatArray) -> HiddenProblem:
+        """Return the problem with its windows started from states to which simulations with `coef` come.
+
+        What states mean moves while a model is fitted. From starts where no simulation comes products run away, and
+        the fit leaves them out (D88).
+        """
+        return replace(problem, starts=encoded(self._regressed(problem, coef, rough), self.windows.starts))
+
+    def _regressed(self, problem: HiddenProblem, coef: FloatArray, rough: FloatArray) -> FloatArray:
+        steps = self.windows.length - self.burn
+        return regressed_encoder(problem.structure, coef, rough, self.episodes, self.burn, steps)
 
     @cached_property
     def short(self) -> Windows:

@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.execution import Progress, silent
 from koopsieve.forms.hidden.fit import SHRINKAGE, HiddenFit, QuasiNewton, fitted, without_polish
-from koopsieve.forms.hidden.growth import AS_GOOD, SHORT_ROUNDS, Growth, HiddenStart, held_out_errors, pooled
+from koopsieve.forms.hidden.growth import AS_GOOD, SHORT_ROUNDS, Growth, HiddenStart, held_out_error
 from koopsieve.forms.hidden.learning import HiddenLearning
 from koopsieve.forms.hidden.problem import HiddenProblem, boxed
 from koopsieve.regression import TriangularFactor
@@ -165,7 +165,7 @@ class HiddenSieve:
                 break
             sieve = replace(self, shrinkage=shrinkage)
             start = sieve.longer(start, until)
-            start = replace(start, error=pooled(held_out_errors(start, learned, held_out)))
+            start = replace(start, error=held_out_error(start, learned, held_out))
             if found and start.error > AS_GOOD * min(one.error for _, one in found):
                 break
             found.append((sieve, start))
