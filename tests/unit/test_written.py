@@ -44,8 +44,16 @@ def test_pipes_and_devices_get_the_bytes_and_stay(tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)  # noqa: PTH116
     for place in (tmp_path / "pipe", "/dev/null"):
         check_file(place, overwrite=False)
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(KoopsieveError, match="is a folder, and a file of that name was to be written"):
         write(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["missing/x.csv", "file/x.csv", f"{'x' * 300}.csv"])
+def test_a_file_that_cannot_be_written_is_named_in_words_and_leaves_nothing(place, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(KoopsieveError, match=rf"{place} could not be written: .*\. Check the folder and the space"):
+        write(tmp_path / place)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("file", "mine")]
 
 
 def test_what_is_there_stays_unless_it_may_be_replaced(tmp_path):
