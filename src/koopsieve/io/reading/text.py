@@ -111,6 +111,7 @@ def _blocks(path: Path, dialect: Dialect, columns: Columns) -> Iterator[tuple[pd
             stream,
             sep=dialect.separator,
             decimal=dialect.decimal,
+            skipinitialspace=True,
             header=None,
             names=range(width + 1),
             index_col=False,
@@ -194,7 +195,7 @@ def _blank_rows(path: Path, dialect: Dialect, strict: bool = False) -> list[int]
     """Return which rows are empty lines, as a spreadsheet counts them; `strict` refuses stray quotation marks."""
     blank, width, row = [], len(dialect.names), dialect.first_row - 1
     with _below_names(path, dialect) as stream:
-        rows = csv.reader(stream, delimiter=dialect.separator, strict=strict)
+        rows = csv.reader(stream, delimiter=dialect.separator, skipinitialspace=True, strict=strict)
         try:
             for row, fields in enumerate(rows, dialect.first_row):
                 if not fields:
@@ -263,7 +264,7 @@ def _splits(line: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _fields(line: str, separator: str) -> list[str]:
-    return [field.strip() for field in next(csv.reader([line], delimiter=separator), [])]
+    return [field.strip() for field in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
 
 
 def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:

@@ -208,3 +208,11 @@ def test_empty_lines_between_samples_are_mentioned(tmp_path):
     with pytest.warns(KoopsieveWarning, match=r"log\.csv: 2 empty lines between samples skipped\."):
         data = Trajectories.from_file(tmp_path / "log.csv", "y", "u")
     assert data.states[0].ravel().tolist() == [1, 2, 4, 5]
+
+
+def test_spaces_before_quotation_marks_are_no_part_of_a_field(tmp_path):
+    """Else the separator in a quoted name is one more column, and every later name moves by one."""
+    rows = '1, "a, b", 2, 3,\n4, "", "5", 6,\n7, "c", 9, 8,\n'
+    (tmp_path / "log.csv").write_text(f't, "x, y", y, "u"\n{rows}')
+    data = Trajectories.from_file(tmp_path / "log.csv", "y", "u", time="t")
+    assert (data.states[0].ravel().tolist(), data.inputs[0].ravel().tolist()) == ([2, 5, 9], [3, 6])
