@@ -155,6 +155,7 @@ def _from_arrow(frame: Any, columns: Columns, source: str) -> dict[str, Any]:
 
 Reader = Callable[[Path, Columns], Table]
 _HEADER_ROWS = 200  # rows of a sheet that the names are looked for in
+_SHEET_ROWS = 2**20  # that a sheet can have; numbers of rows in a damaged one may be any
 
 
 def tables_from_files(paths: AnyPath | Sequence[AnyPath], columns: Columns) -> list[Table]:
@@ -253,10 +254,12 @@ def read_excel(path: Path, columns: Columns) -> Table:
 def _sheet_rows(path: Path) -> Generator[list[Any]]:
     """Yield the cells of the first sheet, row by row; errors such as #DIV/0! are missing."""
     openpyxl = needed("openpyxl", "Reading .xlsx", "excel")
-    with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+    with path.open("rb") as stream, closing(openpyxl.load_workbook(stream, read_only=True, data_only=True)) as book:
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # the size that a file states need not be true
-        for row in sheet.rows:
+        for number, row in enumerate(sheet.rows):
+            if number == _SHEET_ROWS:
+                raise ValueError(f"a sheet has at most {_SHEET_ROWS} rows")
             yield [None if cell.data_type == "e" else cell.value for cell in row]
 
 

@@ -1,8 +1,10 @@
 """Files: a round trip through every format, several files, and what is refused."""
 
+import gc
 import re
 import struct
 import tracemalloc
+import warnings
 import zipfile
 import zlib
 
@@ -331,13 +333,36 @@ def test_a_cell_far_off_does_not_fill_the_memory(tmp_path):
     assert peak < 40 * 2**20
 
 
-def test_warnings_about_the_looks_of_a_workbook_are_not_passed_on(tmp_path):
-    FRAME.to_excel(tmp_path / "x.xlsx", index=False)
-    with zipfile.ZipFile(tmp_path / "x.xlsx") as whole, zipfile.ZipFile(tmp_path / "y.xlsx", "w") as archive:
+def changed_workbook(path, member, change):
+    """Write FRAME as a workbook with one of its members changed."""
+    FRAME.to_excel(path.with_stem("whole"), index=False)
+    with zipfile.ZipFile(path.with_stem("whole")) as whole, zipfile.ZipFile(path, "w") as archive:
         for name in whole.namelist():
-            plain = b'<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>'
-            archive.writestr(name, plain if name == "xl/styles.xml" else whole.read(name))
-    assert Trajectories.from_file(tmp_path / "y.xlsx", "y", episode="run").n_samples == len(FRAME)
+            archive.writestr(name, change(whole.read(name)) if name == member else whole.read(name))
+
+
+def test_a_row_whose_number_is_beyond_a_sheet_is_refused(tmp_path):
+    """Else all rows before it would be read as empty ones, for minutes."""
+    far = lambda text: text.replace(b'<row r="3"', b'<row r="99999999"')  # noqa: E731
+    changed_workbook(tmp_path / "x.xlsx", "xl/worksheets/sheet1.xml", far)
+    with pytest.raises(KoopsieveError, match=r"could not be read as \.xlsx: a sheet has at most 1048576 rows\."):
+        Trajectories.from_file(tmp_path / "x.xlsx", "y", episode="run")
+
+
+def test_a_damaged_workbook_is_closed(tmp_path):
+    changed_workbook(tmp_path / "x.xlsx", "xl/workbook.xml", lambda text: text[:100])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(KoopsieveError, match=r"x\.xlsx could not be read as \.xlsx"):
+            Trajectories.from_file(tmp_path / "x.xlsx", "y")
+        gc.collect()
+    assert not caught
+
+
+def test_warnings_about_the_looks_of_a_workbook_are_not_passed_on(tmp_path):
+    plain = b'<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>'
+    changed_workbook(tmp_path / "x.xlsx", "xl/styles.xml", lambda text: plain)
+    assert Trajectories.from_file(tmp_path / "x.xlsx", "y", episode="run").n_samples == len(FRAME)
 
 
 def test_a_column_of_a_workbook_may_be_called_like_a_mark_of_missing_values(tmp_path):
