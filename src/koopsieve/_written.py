@@ -67,8 +67,11 @@ def _replaced(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
         raise
 
 
-def check_file(path: Place, overwrite: bool = True) -> None:
-    """Refuse a file that cannot be written, or is there already and may not be replaced, before any work is done."""
+def check_file(path: Place, overwrite: bool = True, read: Iterable[Place] = ()) -> None:
+    """Refuse a file that cannot be written, or is there already and may not be replaced, before any work is done.
+
+    A file that is `read` for this work is never replaced.
+    """
     target = Path(os.path.realpath(path))
     if _is_device(target):
         return
@@ -78,6 +81,8 @@ def check_file(path: Place, overwrite: bool = True) -> None:
         raise KoopsieveError(f"{path} cannot be written: you have no write permission in {target.parent}.")
     if target.exists():
         refuse_taken([Path(path)], overwrite)
+        if any(Path(one).exists() and target.samefile(one) for one in read):
+            raise KoopsieveError(f"{path} is read here, so it is not replaced. Name another place with --out.")
 
 
 def refuse_taken(paths: Iterable[Path], overwrite: bool) -> None:

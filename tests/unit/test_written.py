@@ -73,6 +73,15 @@ def test_what_is_there_stays_unless_it_may_be_replaced(tmp_path):
             check_file(place)
 
 
+def test_what_is_read_is_not_replaced(tmp_path):
+    (tmp_path / "record.csv").write_text("mine")
+    (tmp_path / "link.csv").symlink_to("record.csv")
+    for read in ("record.csv", "link.csv"):
+        with pytest.raises(KoopsieveError, match=r"record\.csv is read here, so it is not replaced"):
+            check_file(tmp_path / "record.csv", overwrite=True, read=(tmp_path / "gone", tmp_path / read))
+    check_file(tmp_path / "other.csv", overwrite=True, read=(tmp_path / "record.csv",))
+
+
 def test_what_json_does_not_know_becomes_plain():
     value = {"a": np.array([[1.0, np.inf], [np.nan, -np.inf]]), 2: (np.int64(3), np.float64(0.5), None, True, "x")}
     assert plain(value) == {"a": [[1.0, "inf"], ["nan", "-inf"]], "2": [3, 0.5, None, True, "x"]}
