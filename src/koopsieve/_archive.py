@@ -38,14 +38,8 @@ def write_archive(
 ) -> None:
     """Write the file; if anything fails, a full disk for example, what was there under that name before stays."""
     text = json.dumps({"format": kind, "version": version, **header}, allow_nan=False)
-    try:
-        with written_whole(path) as stream:
-            np.savez(stream, header=np.frombuffer(text.encode(), dtype=np.uint8), **dict(arrays))  # type: ignore[arg-type]
-    except OSError as error:
-        raise KoopsieveError(
-            f"{os.fspath(path)} could not be written: {error.strerror or error}. Nothing was left under that name that "
-            "was not there before. Check the folder and the space on its disk."
-        ) from error
+    with written_whole(path) as stream:
+        np.savez(stream, header=np.frombuffer(text.encode(), dtype=np.uint8), **dict(arrays))  # type: ignore[arg-type]
 
 
 def read_archive(

@@ -33,6 +33,8 @@ def check_folder(folder: Place, names: Iterable[str] = (), overwrite: bool = Tru
     run was killed while it exchanged files is refused too.
     """
     target = place = Path(os.path.realpath(folder))
+    with _in_words(folder):
+        target.exists()  # fails for a name that the file system does not take
     while not os.path.lexists(place):
         place = place.parent
     if not place.is_dir():
@@ -49,9 +51,13 @@ def check_folder(folder: Place, names: Iterable[str] = (), overwrite: bool = Tru
 
 
 def write_file(path: Place, content: bytes) -> Path:
-    """Write one file; its folder is made if it is not there."""
+    """Write one file; its folder is made if it is not there, a link or a device stays where it is."""
     target = Path(path)
-    return write_files(target.parent, {target.name: content})[0]
+    if not target.parent.is_dir():
+        return write_files(target.parent, {target.name: content})[0]
+    with written_whole(target) as stream:
+        stream.write(content)
+    return target
 
 
 def write_files(folder: Place, contents: Mapping[str, bytes]) -> tuple[Path, ...]:

@@ -186,7 +186,8 @@ def real_array(what: str, values: Any) -> FloatArray:
             f"{what} must be real numbers. Expected a float or integer dtype, got {array.dtype}. "
             "Convert them first, for example with .astype(float), or split complex values into two columns."
         )
-    numbers = array.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):  # what is too large for float64 becomes infinite, and is refused as that
+        numbers = array.astype(np.float64, copy=False)
     return np.ma.filled(numbers, np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
 
 

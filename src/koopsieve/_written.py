@@ -32,11 +32,25 @@ def written_whole(path: Place, overwrite: bool = True) -> Iterator[IO[bytes]]:
     The bytes go to a temporary file in the same folder, which replaces `path` only after everything was written and
     takes over its permissions. A link is followed. A device or a pipe is not replaced: it gets the bytes at the end.
     """
-    if Path(path).exists() and not Path(path).is_file():
-        with _written_at_the_end(Path(path)) as stream:
-            yield stream
-        return
+    try:
+        if _is_device(Path(path)):
+            with _written_at_the_end(Path(path)) as stream:
+                yield stream
+        else:
+            with _replaced(Path(path), overwrite) as stream:
+                yield stream
+    except OSError as error:
+        raise KoopsieveError(
+            f"{os.fspath(path)} could not be written: {error.strerror or error}. Nothing was left under that name that "
+            "was not there before. Check the folder and the space on its disk."
+        ) from error
+
+
+@contextmanager
+def _replaced(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
     target = Path(os.path.realpath(path))
+    if target.exists():
+        refuse_taken([path], overwrite)
     mode = _mode(target)
     temporary = target.parent / hidden_name()
     try:
@@ -46,26 +60,29 @@ def written_whole(path: Place, overwrite: bool = True) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         temporary.chmod(mode)
         if target.exists():
-            refuse_taken([Path(path)], overwrite)
+            refuse_taken([path], overwrite)
         temporary.replace(target)
-    except BaseException as error:
+    except BaseException:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = os.fspath(path)  # a full disk fails without a name
         raise
 
 
-def check_file(path: Place, overwrite: bool = True) -> None:
-    """Refuse a file that cannot be written, or is there already and may not be replaced, before any work is done."""
+def check_file(path: Place, overwrite: bool = True, read: Iterable[Place] = ()) -> None:
+    """Refuse a file that cannot be written, or is there already and may not be replaced, before any work is done.
+
+    A file that is `read` for this work is never replaced.
+    """
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file() and not target.is_dir():
-        return  # a device or a pipe
+    if _is_device(target):
+        return
     if not target.parent.is_dir():
         raise KoopsieveError(f"{path} cannot be written: there is no folder {target.parent}. Make it first.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise KoopsieveError(f"{path} cannot be written: you have no write permission in {target.parent}.")
     if target.exists():
         refuse_taken([Path(path)], overwrite)
+        if any(Path(one).exists() and target.samefile(one) for one in read):
+            raise KoopsieveError(f"{path} is read here, so it is not replaced. Name another place with --out.")
 
 
 def refuse_taken(paths: Iterable[Path], overwrite: bool) -> None:
@@ -86,14 +103,17 @@ def hidden_name() -> str:
     return f"{HIDDEN}{secrets.token_hex(8)}"
 
 
+def _is_device(path: Path) -> bool:
+    """Tell whether there is a device or a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def _mode(target: Path) -> int:
     """Return the permissions of a file, or those that a new one would get."""
     if not target.exists():
         umask = os.umask(0)
         os.umask(umask)
         return 0o666 & ~umask
-    if not os.access(target, os.W_OK):
-        raise PermissionError(13, "Permission denied", str(target))
     return stat.S_IMODE(target.stat().st_mode)
 
 

@@ -1,5 +1,6 @@
 """Data files in every format and dialect, whole or damaged: what was written is read, or words say why not."""
 
+import h5py
 import numpy as np
 import pandas as pd
 from scipy import io
@@ -7,13 +8,13 @@ from scipy import io
 from koopsieve import KoopsieveError, Trajectories
 from tests.fuzz.values import NAMES, ODD, pick, record
 
-FORMATS = ("csv", "csv", "csv", "parquet", "npz", "mat")
+FORMATS = ("csv", "csv", "csv", "parquet", "npz", "mat", "xlsx")
 
 
 def case(rng, folder):
     x, u = record(rng, rows=int(rng.integers(3, 30)))
     kind = pick(rng, FORMATS)
-    known = [f"v{i}" for i in range(6)] if kind in ("mat", "npz") else NAMES
+    known = [f"v{i}" for i in range(6)] if kind in ("mat", "npz", "xlsx") else NAMES
     names = [str(name) for name in rng.permutation(known)[: x.shape[1] + u.shape[1]]]
     frame = pd.DataFrame(np.column_stack([x, np.vstack([u, np.zeros((1, u.shape[1]))])]), columns=names)
     frame = _more_columns(rng, frame)
@@ -23,7 +24,7 @@ def case(rng, folder):
     if damaged:
         path.write_bytes(_damaged(rng, path.read_bytes()))
     states, inputs = names[: x.shape[1]], names[x.shape[1] :]
-    clock = "time" in frame and (frame["time"].dtype.kind == "f" or kind in ("csv", "parquet"))
+    clock = "time" in frame and (frame["time"].dtype.kind == "f" or kind in ("csv", "parquet", "xlsx"))
     arguments = {"time": "time"} if clock and rng.random() < 0.7 else {}
     wrong = rng.random() < 0.2
     if wrong:
@@ -59,10 +60,16 @@ def _written(rng, frame, kind, folder):
         return _dialect(rng, frame)
     if kind == "parquet":
         frame.to_parquet(path, row_group_size=int(rng.integers(1, 40)))
+    elif kind == "xlsx":
+        frame.to_excel(path, index=False, startrow=int(rng.integers(3)))
     else:
         arrays = {name: frame[name].to_numpy() for name in frame if frame[name].dtype.kind == "f"}
         if kind == "npz":
             np.savez(path, **arrays) if rng.random() < 0.5 else np.savez_compressed(path, **arrays)
+        elif rng.random() < 0.3:
+            with h5py.File(path, "w", userblock_size=512) as file:
+                for name, array in arrays.items():
+                    file[name] = array[None]
         else:
             io.savemat(path, arrays, do_compression=bool(rng.random() < 0.5), oned_as=pick(rng, ("row", "column")))
     return path.read_bytes()

@@ -44,8 +44,16 @@ def test_pipes_and_devices_get_the_bytes_and_stay(tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)  # noqa: PTH116
     for place in (tmp_path / "pipe", "/dev/null"):
         check_file(place, overwrite=False)
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(KoopsieveError, match="is a folder, and a file of that name was to be written"):
         write(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["missing/x.csv", "file/x.csv", f"{'x' * 300}.csv"])
+def test_a_file_that_cannot_be_written_is_named_in_words_and_leaves_nothing(place, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(KoopsieveError, match=rf"{place} could not be written: .*\. Check the folder and the space"):
+        write(tmp_path / place)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("file", "mine")]
 
 
 def test_what_is_there_stays_unless_it_may_be_replaced(tmp_path):
@@ -63,6 +71,15 @@ def test_what_is_there_stays_unless_it_may_be_replaced(tmp_path):
     for place, why in ((tmp_path, "is a folder"), (tmp_path / "gone" / "x.csv", "there is no folder")):
         with pytest.raises(KoopsieveError, match=why):
             check_file(place)
+
+
+def test_what_is_read_is_not_replaced(tmp_path):
+    (tmp_path / "record.csv").write_text("mine")
+    (tmp_path / "link.csv").symlink_to("record.csv")
+    for read in ("record.csv", "link.csv"):
+        with pytest.raises(KoopsieveError, match=r"record\.csv is read here, so it is not replaced"):
+            check_file(tmp_path / "record.csv", overwrite=True, read=(tmp_path / "gone", tmp_path / read))
+    check_file(tmp_path / "other.csv", overwrite=True, read=(tmp_path / "record.csv",))
 
 
 def test_what_json_does_not_know_becomes_plain():

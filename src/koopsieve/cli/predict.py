@@ -75,7 +75,7 @@ def _model_and_data(
     model: Path, files: Sequence[str], flags: Mapping[str, Any], out: Path | None, overwrite: bool
 ) -> tuple[Model, Trajectories]:
     if out is not None:
-        check_file(out, overwrite)
+        check_file(out, overwrite, read=(model, *files))
     loaded = Model.load(model)
     raw = read_for(loaded, files, from_flags(ReadingOptions(), flags))
     return loaded, embedded(raw, loaded.signals.embedding)

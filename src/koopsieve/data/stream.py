@@ -207,6 +207,8 @@ class Stream(Dataset):
     @classmethod
     def _checked(cls, origin: Origin, signals: Signals, outliers: str) -> Stream:
         """Return the stream of an origin whose samples are checked while they are read."""
+        if not signals.outputs:
+            raise KoopsieveError("The states have no columns. Expected (samples, columns), at least one column.")
         found = cls(ChangedOrigin(origin, Check(signals.outputs, signals.inputs)), signals)
         return found if Reading(outliers=outliers).outliers == KEEP else found.with_outliers(outliers)
 

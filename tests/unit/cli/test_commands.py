@@ -265,6 +265,16 @@ def test_earlier_files_are_not_replaced_unasked(koopsieve, tmp_path, arguments, 
     assert [p.read_text() for p in tmp_path.rglob("*") if p.is_file()] == ["mine"]
 
 
+@pytest.mark.parametrize("command", ["predict", "simulate"])
+@pytest.mark.parametrize("out", ["model.npz", "record.csv"])
+def test_what_a_command_reads_is_not_replaced(koopsieve, tmp_path, command, out):
+    for name in ("model.npz", "record.csv"):
+        (tmp_path / name).write_text("mine")
+    code, _, err = koopsieve(command, "model.npz", "record.csv", "--out", out, "--overwrite")
+    assert (code, err) == (2, f"koopsieve: {out} is read here, so it is not replaced. Name another place with --out.\n")
+    assert (tmp_path / out).read_text() == "mine"
+
+
 def test_a_finished_reproduction_is_not_replaced_and_an_interrupted_one_goes_on(tmp_path):
     from koopsieve.reproduction.reproduce import FOLDERS, summaries
 

@@ -181,3 +181,11 @@ def test_a_stream_that_delays_leave_nothing_of_is_refused_in_words():
     empty = embed_delays(Stream.from_arrays(np.zeros((1, 1))), 1)
     with pytest.raises(KoopsieveError, match="found 0"):
         (States() + SquaredExponential(centers=2, standardize=True)).fit(empty)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda x: Stream.from_arrays(x), lambda x: Stream.from_chunks([(0, x)])], ids=["arrays", "chunks"]
+)
+def test_states_without_columns_are_refused(make):
+    with pytest.raises(KoopsieveError, match=r"The states have no columns\. Expected \(samples, columns\)"):
+        make(np.zeros((5, 0)))

@@ -37,6 +37,9 @@ def test_folders_are_made_and_files_replaced(tmp_path):
     assert write_files(place, {"x": b"1", "y": b"2"}) == (place / "x", place / "y")
     assert write_file(place / "x", b"3") == place / "x"
     assert content(place) == {"x": b"3", "y": b"2"}
+    (tmp_path / "link").symlink_to("a/b/y")
+    write_file(tmp_path / "link", b"4")
+    assert ((tmp_path / "link").is_symlink(), content(place)) == (True, {"x": b"3", "y": b"4"})
 
 
 @pytest.mark.parametrize("export", TO_FILES)
@@ -70,13 +73,13 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(fails_at, tmp_path, monkeypa
     monkeypatch.setattr("koopsieve._written.os.fsync", full)
     for place in (tmp_path / "there", tmp_path / "new" / "folder"):
         written.clear()
-        with pytest.raises(KoopsieveError, match=r"cannot be written to \(No space left on device\)"):
+        with pytest.raises(KoopsieveError, match=r"could not be written: No space left on device"):
             pendulum_model("linear").to_c(place)
     assert content(tmp_path) == before
     assert len(old) == 4
     written.clear()
     with (
-        pytest.raises(KoopsieveError, match=r"/asked for cannot be written to"),
+        pytest.raises(KoopsieveError, match=r"/asked for/model\w*\.[ch] could not be written"),
         whole_folder(tmp_path / "asked for") as place,
     ):
         pendulum_model("linear").to_c(place)  # the folder that was asked for is named, not the hidden one

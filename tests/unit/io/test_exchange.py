@@ -57,6 +57,12 @@ def test_a_failure_leaves_no_trace(tmp_path, failure, there):
     assert set(contents(tmp_path).values()) == ({"old"} if there else set())
 
 
+@pytest.mark.parametrize("place", ["x" * 300, f"{'x' * 300}/y"])
+def test_a_name_that_the_file_system_does_not_take_is_refused_before_any_work(place, tmp_path):
+    with pytest.raises(KoopsieveError, match=r"cannot be written to \(File name too long\)"):
+        check_folder(tmp_path / place)
+
+
 def test_folders_that_others_made_or_fill_are_not_removed(tmp_path):
     with pytest.raises(KeyboardInterrupt), whole_folder(tmp_path / "a" / "b"):  # noqa: PT012
         (tmp_path / "a" / "mine").write_text("mine")

@@ -126,7 +126,10 @@ def _common_length(states: Mapping[str, FloatArray], source: str) -> int:
     lengths = {name: len(values) for name, values in states.items()}
     if len(set(lengths.values())) > 1:
         raise KoopsieveError(f"All state arrays must have the same number of samples. Got {lengths} in {source}.")
-    return next(iter(lengths.values()))
+    rows = next(iter(lengths.values()))
+    if rows == 0:
+        raise KoopsieveError(f"There are no rows in {source}. Expected at least two samples.")
+    return rows
 
 
 def _pad(values: FloatArray, name: str, rows: int, source: str) -> FloatArray:
@@ -159,8 +162,7 @@ def _matlab_arrays(path: Path, columns: Columns) -> Arrays:
         listed = {name: (shape, kind) for name, shape, kind in whosmat(path, appendmat=False)}
         needed = _needed(list(listed), columns, str(path))
         for name in needed:
-            if listed[name][1] not in _NUMERIC_KINDS:
-                raise KoopsieveError(f"{name!r} of {path} is of kind {listed[name][1]}. Save numeric arrays.")
+            _check_kind(listed[name][1], name, path)
         check_unpacked(path, sum(_bytes(listed[name][0]) for name in needed), _ADVICE)
         found = loadmat(path, appendmat=False, variable_names=list(needed))
     return {name: found[name] for name in needed}
@@ -235,8 +237,21 @@ def _hdf5_arrays(path: Path, columns: Columns) -> Arrays:
         for name in needed:
             if not isinstance(file[name], h5py.Dataset):
                 raise KoopsieveError(f"{name!r} of {path} is a structure, not an array. Save its fields as arrays.")
+            kind = file[name].attrs.get("MATLAB_class", b"double")
+            _check_kind(kind.decode() if isinstance(kind, bytes) else str(kind), name, path)
         check_unpacked(path, sum(_bytes(file[name].shape or (0,)) for name in needed), _ADVICE)
-        return {name: file[name][()].T for name in needed}  # MATLAB stores columns first
+        return {name: _hdf5_array(file[name]) for name in needed}
+
+
+def _hdf5_array(dataset: Any) -> Any:
+    """Return the values, which MATLAB stores columns first; of an empty array it stores the shape in their place."""
+    empty = dataset.shape is None or dataset.attrs.get("MATLAB_empty", 0)
+    return np.empty((0, 1)) if empty else dataset[()].T
+
+
+def _check_kind(kind: str, name: str, path: Path) -> None:
+    if kind not in _NUMERIC_KINDS:
+        raise KoopsieveError(f"{name!r} of {path} is of kind {kind}. Save numeric arrays.")
 
 
 def _bytes(shape: Sequence[int]) -> int:

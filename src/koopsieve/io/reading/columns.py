@@ -155,7 +155,7 @@ def check_columns(available: Sequence[str], columns: Columns, source: str) -> No
         there = ", ".join(repr(name) for name in dict.fromkeys(available)) or "none"
         known = {name.lower(): name for name in available}
         near = (get_close_matches(name.lower(), known, 1) for name in missing)
-        meant = [repr(known[found[0]]) for found in near if found]
+        meant = dict.fromkeys(repr(known[found[0]]) for found in near if found)
         hint = f" Did you mean {', '.join(meant)}?" if meant else ""
         message = f"Not in {source}: {', '.join(map(repr, missing))}. The columns there are: {there}.{hint}"
         raise MissingColumnsError(message, tuple(available))

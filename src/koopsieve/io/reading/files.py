@@ -6,9 +6,12 @@ needs no Arrow. Only columns that are asked for are converted.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,17 +19,18 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, needed, warn_user
+from koopsieve._types import KoopsieveError, is_several, needed, warn_user
 from koopsieve.io.reading.arrays import check_unpacked, read_mat, read_npz
 from koopsieve.io.reading.columns import Columns, MissingColumnsError, check_columns
 from koopsieve.io.reading.table import FIRST_ROW, AnyPath, Table, reading_in_words
 from koopsieve.io.reading.text import read_csv, skipped_lines, text_as_numbers, units_row, without_marks
+from koopsieve.io.reading.times import DATES_AND_DURATIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WHOLE_FRAME = "the frame"  # how a single frame is called
-INDEX = "the index"  # how an index without a name is called
+INDEX = "the index"  # how an index without a name of its own is called
 
 
 def tables_from_frames(frames: Any, columns: Columns) -> list[Table]:
@@ -43,7 +47,8 @@ def tables_from_frames(frames: Any, columns: Columns) -> list[Table]:
 
 def _table(frame: Any, columns: Columns, source: str) -> Table:
     if columns.time is None and _has_times(frame):
-        name = frame.index.name if isinstance(frame.index.name, str) else INDEX
+        own = isinstance(frame.index.name, str) and frame.index.name not in frame.columns
+        name = frame.index.name if own else INDEX
         columns = replace(columns, reading=replace(columns.reading, time=name))
         frame = frame.rename_axis(index=name)
     return Table(source, as_frame(frame, columns, source), columns)
@@ -51,8 +56,11 @@ def _table(frame: Any, columns: Columns, source: str) -> Table:
 
 def _has_times(frame: Any) -> bool:
     """Tell whether a pandas frame has an index of dates or durations."""
-    kind = getattr(getattr(getattr(frame, "index", None), "dtype", None), "kind", "")
-    return kind in "mM" and bool(kind) and hasattr(frame, "rename_axis")
+    import pandas as pd
+
+    index = getattr(frame, "index", None)
+    of_frame = isinstance(index, pd.Index) and hasattr(frame, "columns")
+    return of_frame and pd.api.types.infer_dtype(index, skipna=True) in DATES_AND_DURATIONS
 
 
 def as_frame(frame: Any, columns: Columns, source: str) -> pd.DataFrame:
@@ -111,7 +119,7 @@ def _pandas_columns(frame: Any) -> list[tuple[Any, Any]]:
 def _from_polars(series: Any) -> Any:
     import pandas as pd
 
-    if series.dtype.is_numeric() and not series.dtype.is_decimal():
+    if series.dtype.is_numeric() and not (series.dtype.is_decimal() or str(series.dtype).endswith("128")):
         return series.to_numpy()
     if series.dtype.is_temporal() and (stamps := series.to_numpy()).dtype != object:  # times of day are objects
         zoned = getattr(series.dtype, "time_zone", None) is not None
@@ -120,12 +128,16 @@ def _from_polars(series: Any) -> Any:
 
 
 def _from_mapping(values: Any) -> Any:
+    import pandas as pd
+
     if not hasattr(values, "dtype"):
+        if not is_several(values):
+            raise KoopsieveError(f"A column must have one value per row. Got {str(values)[:80]!r}.")
         return np.array([*values, None], dtype=object)[:-1]
     array = np.asarray(values)
     if array.ndim != 1:
         raise KoopsieveError(f"A column must have one value per row. Got an array of shape {array.shape}.")
-    return array
+    return pd.Series(values).array if np.ma.isMaskedArray(values) else array
 
 
 def _from_arrow(frame: Any, columns: Columns, source: str) -> dict[str, Any]:
@@ -143,6 +155,7 @@ def _from_arrow(frame: Any, columns: Columns, source: str) -> dict[str, Any]:
 
 Reader = Callable[[Path, Columns], Table]
 _HEADER_ROWS = 200  # rows of a sheet that the names are looked for in
+_SHEET_ROWS = 2**20  # that a sheet can have; numbers of rows in a damaged one may be any
 
 
 def tables_from_files(paths: AnyPath | Sequence[AnyPath], columns: Columns) -> list[Table]:
@@ -212,28 +225,53 @@ def read_parquet(path: Path, columns: Columns) -> Table:
 
 
 def read_excel(path: Path, columns: Columns) -> Table:
-    """Read the first sheet of a workbook; rows before the names and a row of units are skipped, as in text."""
+    """Read the first sheet of a workbook; rows before the names and a row of units are skipped, as in text.
+
+    Of every row only the wanted cells are kept, so that a single one far to the right does not fill the memory.
+    """
     import pandas as pd
 
-    needed("openpyxl", "Reading .xlsx", "excel")
     with ZipFile(path) as archive:
         check_unpacked(path, sum(member.file_size for member in archive.infolist()), "Save it as .csv.")
-    sheet = pd.read_excel(path, header=None, dtype=object, engine="openpyxl")
-    rows = [[_text(cell) for cell in row] for row in sheet.head(_HEADER_ROWS).itertuples(index=False)]
-    holders = (i for i, row in enumerate(rows) if set(columns.wanted) <= set(row))
-    skipped = next(holders, next((i for i, row in enumerate(rows) if any(row)), 0))
-    names = rows[skipped] if rows else []
-    check_columns(names, columns, str(path))
-    units = units_row([row if any(row) else [] for row in rows[skipped + 1 :]], names, columns)
-    below = sheet.iloc[skipped + 1 + units :]
-    below = below[below.notna().any(axis=1).cummax()]  # empty rows before the first sample
-    frame = pd.DataFrame({name: below[names.index(name)] for name in columns.wanted})
-    frame.index += 1  # a sheet counts its rows from 1
-    for name in columns.wanted:
-        frame[name] = _values(frame[name], columns, name, str(path))
+    kept, filled = [], []
+    with warnings.catch_warnings(action="ignore", category=UserWarning), closing(_sheet_rows(path)) as rows:
+        head = list(islice(rows, _HEADER_ROWS))
+        skipped, names, units = _sheet_head(head, columns, str(path))
+        places = [names.index(name) for name in columns.wanted]
+        for row in chain(head[skipped + 1 + units :], rows):
+            kept.append([row[i] if i < len(row) else None for i in places])
+            filled.append(any(cell not in (None, "") for cell in row))
+    first = skipped + units + 2  # a sheet counts its rows from 1
+    frame = pd.DataFrame(kept, range(first, first + len(kept)), columns.wanted, dtype=object)
+    ends = np.flatnonzero(filled)
+    frame = frame.iloc[ends[0] : ends[-1] + 1] if len(ends) else frame[:0]  # no empty rows before and after all samples
     found = skipped_lines(skipped, bool(units))
     notes = (f"{path.name}: {', '.join(found)}.",) if found else ()
-    return Table(str(path), frame, columns, notes, bool(found))
+    read = pd.DataFrame({name: _values(frame[name], columns, name, str(path)) for name in columns.wanted})
+    return Table(str(path), read, columns, notes, bool(found))
+
+
+def _sheet_rows(path: Path) -> Generator[list[Any]]:
+    """Yield the cells of the first sheet, row by row; errors such as #DIV/0! are missing."""
+    openpyxl = needed("openpyxl", "Reading .xlsx", "excel")
+    with path.open("rb") as stream, closing(openpyxl.load_workbook(stream, read_only=True, data_only=True)) as book:
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # the size that a file states need not be true
+        for number, row in enumerate(sheet.rows):
+            if number == _SHEET_ROWS:
+                raise ValueError(f"a sheet has at most {_SHEET_ROWS} rows")
+            yield [None if cell.data_type == "e" else cell.value for cell in row]
+
+
+def _sheet_head(rows: Sequence[Sequence[Any]], columns: Columns, source: str) -> tuple[int, list[str], int]:
+    """Return how many rows stand before the names, the names, and how many rows below end with one of units."""
+    texts = [[_text(cell) for cell in row] for row in rows]
+    holders = (i for i, row in enumerate(texts) if set(columns.wanted) <= set(row))
+    skipped = next(holders, next((i for i, row in enumerate(texts) if any(row)), 0))
+    names = texts[skipped] if texts else []
+    check_columns(names, columns, source)
+    below = [row + [""] * (len(names) - len(row)) if any(row) else [] for row in texts[skipped + 1 :]]
+    return skipped, names, units_row(below, names, columns)
 
 
 def _values(cells: pd.Series, columns: Columns, name: str, source: str) -> pd.Series:

@@ -24,7 +24,7 @@ FIRST_ROW = 2  # of the samples as a spreadsheet shows them, below the names
 _NUMERIC = ("integer", "floating", "boolean", "mixed-integer-float", "decimal")
 _KINDS = {
     "string": "text",
-    "categorical": "text",
+    "categorical": "categories",
     "datetime64": "dates",
     "datetime": "dates",
     "date": "dates",
@@ -135,7 +135,8 @@ def numbers(column: pd.Series, name: str, source: str) -> FloatArray:
 
     if pd.api.types.infer_dtype(column, skipna=True) in _NUMERIC or column.isna().all():
         try:
-            return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
+            with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as that
+                return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
         except (OverflowError, TypeError, ValueError):
             pass  # a number beyond 64 bits
     raise KoopsieveError(

@@ -51,14 +51,16 @@ class Dialect:
         """The first row of samples, as a spreadsheet shows it."""
         return self.skipped + self.units + 2
 
-    def notes(self, path: Path) -> tuple[str, ...]:
-        """Return what is not as usual, in words."""
+    def notes(self, path: Path, empty: int) -> tuple[str, ...]:
+        """Return what is not as usual, in words; so many lines between samples are empty."""
         found = []
         if self.separator != ",":
             found.append(f"columns separated by {SEPARATORS[self.separator]}")
         if self.decimal != ".":
             found.append("decimal commas")
         found += skipped_lines(self.skipped, bool(self.units))
+        if empty:
+            found.append(f"{empty} empty line{'s'[: empty != 1]} between samples skipped")
         return (f"{path.name}: {', '.join(found)}.",) if found else ()
 
 
@@ -73,12 +75,15 @@ def read_csv(path: Path, columns: Columns) -> Table:
     except (pd.errors.ParserError, pd.errors.ParserWarning):
         _blank_rows(path, dialect, strict=True)  # says which row has too many fields, or an open quotation mark
         raise
-    frame = pd.concat([block for block, _ in blocks])
+    frame, between = pd.concat([block for block, _ in blocks]), 0
     if any(ragged for _, ragged in blocks):
-        frame = frame.drop(index=_blank_rows(path, dialect))
+        blank = _blank_rows(path, dialect)
+        frame = frame.drop(index=blank)
+        between = len([row for row in blank if len(frame) and frame.index[0] < row < frame.index[-1]])
     if columns.episode is not None:
         frame[columns.episode] = _numbers_or_text(frame[columns.episode])
-    return Table(str(path), frame, columns, dialect.notes(path), bool(dialect.skipped or dialect.units))
+    skipped = bool(dialect.skipped or dialect.units or between)
+    return Table(str(path), frame, columns, dialect.notes(path, between), skipped)
 
 
 def skipped_lines(skipped: int, units: bool) -> list[str]:
@@ -106,6 +111,7 @@ def _blocks(path: Path, dialect: Dialect, columns: Columns) -> Iterator[tuple[pd
             stream,
             sep=dialect.separator,
             decimal=dialect.decimal,
+            skipinitialspace=True,
             header=None,
             names=range(width + 1),
             index_col=False,
@@ -189,7 +195,7 @@ def _blank_rows(path: Path, dialect: Dialect, strict: bool = False) -> list[int]
     """Return which rows are empty lines, as a spreadsheet counts them; `strict` refuses stray quotation marks."""
     blank, width, row = [], len(dialect.names), dialect.first_row - 1
     with _below_names(path, dialect) as stream:
-        rows = csv.reader(stream, delimiter=dialect.separator, strict=strict)
+        rows = csv.reader(stream, delimiter=dialect.separator, skipinitialspace=True, strict=strict)
         try:
             for row, fields in enumerate(rows, dialect.first_row):
                 if not fields:
@@ -214,6 +220,9 @@ def dialect_of(path: Path, columns: Columns) -> Dialect:
         separator = ";"  # a single column: its commas are decimal ones
     rows = [_fields(line, separator) for line in lines[skipped + 1 :]]
     units = units_row(rows, names, columns)
+    if units and set(columns.wanted) <= set(rows[units - 1]):  # the names: a comment above listed them in another order
+        skipped, names, rows = skipped + units, rows[units - 1], rows[units:]
+        units = units_row(rows, names, columns)
     return Dialect(tuple(names), skipped, units, separator, _decimal(rows, separator), encoding)
 
 
@@ -255,7 +264,7 @@ def _splits(line: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _fields(line: str, separator: str) -> list[str]:
-    return [field.strip() for field in next(csv.reader([line], delimiter=separator), [])]
+    return [field.strip() for field in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
 
 
 def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:

@@ -21,6 +21,8 @@ _DATE_FORMATS = tuple(
 )  # beside ISO 8601, those that mean one day only
 _ZONE = r":\d\d(?:[.,]\d+)?\s*(?:Z|[+-]\d\d(?::?\d\d)?)$"
 _TIME_OF_DAY = r"\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?"
+_LARGEST = 2**62  # whole numbers up to here differ by what 64 bits hold
+DATES_AND_DURATIONS = ("datetime", "date", "datetime64", "period", "timedelta", "timedelta64")  # as pandas calls them
 Stamps = NDArray[Any]  # float64, int64, datetime64 or timedelta64
 
 
@@ -119,6 +121,7 @@ def as_times(column: pd.Series, date_format: str | None = None) -> pd.Series | N
             return _from_text(column.str.strip(), date_format)
         if kind in ("integer", "boolean", "floating", "mixed-integer-float", "decimal", "empty"):
             whole = kind in ("integer", "boolean") and not column.isna().any()
+            whole = whole and column.min() >= -_LARGEST and column.max() <= _LARGEST
             return column.astype("int64" if whole else "float64")
         if kind in ("datetime", "date", "datetime64"):
             zoned = (
@@ -128,8 +131,10 @@ def as_times(column: pd.Series, date_format: str | None = None) -> pd.Series | N
             )
             zoned = {True} if getattr(column.dtype, "tz", None) is not None else zoned
             return None if len(zoned) > 1 else pd.to_datetime(column, utc=zoned == {True})
+        if kind == "period":
+            return column.dt.to_timestamp()
         if kind in ("timedelta", "timedelta64"):
-            return pd.to_timedelta(column)
+            return pd.to_timedelta(pd.Series(column.to_numpy(), column.index))  # those of Arrow too
         return pd.to_timedelta(column.map(str, na_action="ignore")) if kind == "time" else None
     except (ValueError, TypeError, OverflowError, AttributeError):
         return None
@@ -142,7 +147,7 @@ def _from_text(text: pd.Series, date_format: str | None) -> pd.Series | None:
         return _coarsest(pd.to_datetime(text, format=date_format, utc="%z" in date_format))
     numbers = pd.to_numeric(text, errors="coerce")
     if numbers.notna().eq(text.notna()).all():
-        return numbers
+        return as_times(numbers)
     text = text.str.replace(r"(:\d\d),(\d)", r"\1.\2", regex=True)
     if text.dropna().str.fullmatch(_TIME_OF_DAY).all():
         return _coarsest(pd.to_timedelta(text.where(text.str.count(":") != 1, text + ":00")))

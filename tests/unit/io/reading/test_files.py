@@ -1,12 +1,16 @@
 """Files: a round trip through every format, several files, and what is refused."""
 
+import gc
 import re
 import struct
+import tracemalloc
+import warnings
 import zipfile
 import zlib
 
 import h5py
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -312,3 +316,77 @@ def test_rows_before_the_names_units_and_marks_of_a_workbook(tmp_path):
         Trajectories.from_file(path, "y", "u", **arguments)
     with pytest.warns(KoopsieveWarning), pytest.raises(KoopsieveError, match=r"'y' at row 7 \(as in a spreadsheet\)"):
         Trajectories.from_file(path, "y", missing="-")
+
+
+def test_a_cell_far_off_does_not_fill_the_memory(tmp_path):
+    """Padded to its column, all rows together would take a thousand times their size."""
+    book = openpyxl.Workbook()
+    for row in [("y", "u"), *((i * i, i) for i in range(2000))]:
+        book.active.append(row)
+    book.active.cell(1000, 16384, "note")
+    book.save(path := tmp_path / "x.xlsx")
+    tracemalloc.start()
+    data = Trajectories.from_file(path, "y", "u")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (data.n_samples, data.states[0][-1].item()) == (2000, 1999**2)
+    assert peak < 40 * 2**20
+
+
+def changed_workbook(path, member, change):
+    """Write FRAME as a workbook with one of its members changed."""
+    FRAME.to_excel(path.with_stem("whole"), index=False)
+    with zipfile.ZipFile(path.with_stem("whole")) as whole, zipfile.ZipFile(path, "w") as archive:
+        for name in whole.namelist():
+            archive.writestr(name, change(whole.read(name)) if name == member else whole.read(name))
+
+
+def test_a_row_whose_number_is_beyond_a_sheet_is_refused(tmp_path):
+    """Else all rows before it would be read as empty ones, for minutes."""
+    far = lambda text: text.replace(b'<row r="3"', b'<row r="99999999"')  # noqa: E731
+    changed_workbook(tmp_path / "x.xlsx", "xl/worksheets/sheet1.xml", far)
+    with pytest.raises(KoopsieveError, match=r"could not be read as \.xlsx: a sheet has at most 1048576 rows\."):
+        Trajectories.from_file(tmp_path / "x.xlsx", "y", episode="run")
+
+
+def test_a_damaged_workbook_is_closed(tmp_path):
+    changed_workbook(tmp_path / "x.xlsx", "xl/workbook.xml", lambda text: text[:100])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(KoopsieveError, match=r"x\.xlsx could not be read as \.xlsx"):
+            Trajectories.from_file(tmp_path / "x.xlsx", "y")
+        gc.collect()
+    assert not caught
+
+
+def test_warnings_about_the_looks_of_a_workbook_are_not_passed_on(tmp_path):
+    plain = b'<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>'
+    changed_workbook(tmp_path / "x.xlsx", "xl/styles.xml", lambda text: plain)
+    assert Trajectories.from_file(tmp_path / "x.xlsx", "y", episode="run").n_samples == len(FRAME)
+
+
+def test_a_column_of_a_workbook_may_be_called_like_a_mark_of_missing_values(tmp_path):
+    FRAME.rename(columns={"y": "NA"}).to_excel(tmp_path / "x.xlsx", index=False)
+    assert Trajectories.from_file(tmp_path / "x.xlsx", "NA", episode="run").n_samples == len(FRAME)
+
+
+@pytest.mark.parametrize(
+    "values, marks, message",
+    [
+        (np.array([[104, 105, 106]], "u2"), {"MATLAB_class": b"char"}, "'y' of .* is of kind char. Save numeric"),
+        (np.array([0, 0], "u8"), {"MATLAB_class": b"double", "MATLAB_empty": 1}, "There are no rows in .*x.mat."),
+        (h5py.Empty("f8"), {}, "There are no rows in .*x.mat."),
+    ],
+    ids=["text", "empty", "null"],
+)
+def test_what_matlab_marks_as_no_numbers_is_not_read_as_samples(values, marks, message, tmp_path):
+    with h5py.File(tmp_path / "x.mat", "w", userblock_size=512) as file:
+        file.create_dataset("y", data=values).attrs.update(marks)
+    with pytest.raises(KoopsieveError, match=message):
+        Trajectories.from_file(tmp_path / "x.mat", "y")
+
+
+def test_an_array_without_rows_is_said_to_be_empty_beside_inputs(tmp_path):
+    io.savemat(tmp_path / "x.mat", {"y": np.zeros((0, 0)), "u": np.ones(4)})
+    with pytest.raises(KoopsieveError, match=r"There are no rows in .*x\.mat\. Expected at least two samples"):
+        Trajectories.from_file(tmp_path / "x.mat", "y", "u")

@@ -1,5 +1,6 @@
 """Frames of pandas and polars, mappings and Arrow tables become the same trajectories."""
 
+import datetime
 import re
 
 import numpy as np
@@ -257,3 +258,51 @@ def test_an_index_of_dates_is_the_time(name):
     assert Trajectories.from_frame(frame, "y", time="t").dt == pytest.approx(0.1)  # a column goes before the index
     numbers = WAVE.set_index(pd.Index(0.5 * np.arange(200), name=name))
     assert Trajectories.from_frame(numbers, "y", time=name).dt == (0.5 if name else 1.0)  # numbers only where named
+
+
+WHOLE = pd.DataFrame({"y": [1.0, 2.0, 4.0, 7.0], "u": [5, 6, 7, 8]})
+
+
+def test_masked_values_of_a_mapping_are_missing():
+    masked = {"y": np.ma.array([1.0, 2.0, 4.0, 7.0], mask=[1, 0, 0, 0]), "u": np.ma.array([5, 6, 7, 8])}
+    data = Trajectories.from_frame(masked, "y", "u", gaps="split")
+    assert [x.ravel().tolist() for x in data.states] == [[2, 4, 7]]
+
+
+@pytest.mark.parametrize("column", [None, 3.0, "abc"])
+def test_a_column_that_is_no_series_of_values_is_refused(column):
+    with pytest.raises(KoopsieveError, match=f"A column must have one value per row. Got '{column}'"):
+        Trajectories.from_frame({"y": column}, "y")
+
+
+def test_durations_of_arrow_in_a_pandas_frame():
+    times = pd.array(pd.to_timedelta(range(4), unit="s"), "duration[ms][pyarrow]")
+    assert Trajectories.from_frame(WHOLE.assign(t=times), "y", "u", time="t").dt == 1.0
+
+
+def test_numbers_of_128_bits_of_polars():
+    frame = pl.DataFrame({"y": pl.Series([1, 2, 2**100], dtype=pl.Int128)})
+    assert Trajectories.from_frame(frame, "y").states[0].ravel().tolist() == [1, 2, 2**100]
+
+
+def test_numbers_beyond_float64_are_infinite_and_refused():
+    if np.finfo(np.longdouble).max == np.finfo(float).max:
+        pytest.skip("long doubles are doubles here")
+    huge = np.array([np.longdouble("1e4000"), 1, 2])
+    for read in (lambda: Trajectories.from_arrays(huge), lambda: Trajectories.from_frame({"y": huge}, "y")):
+        with pytest.raises(KoopsieveError, match="is infinite"):
+            read()
+
+
+INDEXES = {
+    "periods": (pd.period_range("2024-01-01", periods=4, freq="h"), 3600.0),
+    "days": (pd.Index([datetime.date(2024, 1, day) for day in range(1, 5)]), 86400.0),
+    "called like a column": (pd.date_range("2024-01-01", periods=4, freq="min", name="y"), 60.0),
+}
+
+
+@pytest.mark.parametrize("index, dt", INDEXES.values(), ids=INDEXES)
+def test_every_index_of_dates_is_the_time(index, dt):
+    data = Trajectories.from_frame(WHOLE.set_index(index), "y", "u")
+    assert (data.dt, data.states[0].ravel().tolist()) == (dt, [1, 2, 4, 7])
+    assert data.provenance.sources[0].stamps[0] == np.datetime64("2024-01-01")

@@ -174,10 +174,11 @@ def test_a_long_file_is_read_block_by_block(tmp_path, monkeypatch):
     rows = [f"{'1' if i < 8 else 'b'},{y[i].item()!r},{time}" for i, time in enumerate(times)]
     rows[3] += "\n"
     (tmp_path / "x.csv").write_text("\n".join(["run,y,t", *rows]))
-    data = Trajectories.from_file(tmp_path / "x.csv", "y", episode="run")
+    with pytest.warns(KoopsieveWarning, match="1 empty line between samples skipped"):
+        data = Trajectories.from_file(tmp_path / "x.csv", "y", episode="run")
     np.testing.assert_array_equal(np.concatenate(data.states).ravel(), y)
     assert [len(x) for x in data.states] == [8, 8]
-    with pytest.raises(KoopsieveError, match=r"got 1\.5 after row 12 "):
+    with pytest.warns(KoopsieveWarning), pytest.raises(KoopsieveError, match=r"got 1\.5 after row 12 "):
         Trajectories.from_file(tmp_path / "x.csv", "y", time="t")
 
 
@@ -189,3 +190,29 @@ def test_columns_that_are_not_there_are_listed_as_they_are_separated(content, li
     (tmp_path / "log.csv").write_text(content)
     with pytest.raises(KoopsieveError, match=rf"Not in .*log\.csv: 'y'\. The columns there are: {listed}"):
         Trajectories.from_file(tmp_path / "log.csv", "y")
+
+
+def test_a_comment_that_lists_the_names_in_another_order_does_not_swap_columns(tmp_path):
+    (tmp_path / "log.csv").write_text("# u,y\ny,u\nbar,rpm\n1,5\n2,6\n4,7\n")
+    with pytest.raises(KoopsieveError, match="Got text, 'u' at row 2"):
+        Trajectories.from_file(tmp_path / "log.csv", "y", "u")
+    (tmp_path / "log.csv").write_text("# u,y\ny,u\n1,5\n2,6\n4,7\n")
+    with pytest.warns(KoopsieveWarning, match=r"log\.csv: 1 line before the names skipped\.$"):
+        data = Trajectories.from_file(tmp_path / "log.csv", "y", "u")
+    assert (data.states[0].ravel().tolist(), data.inputs[0].ravel().tolist()) == ([1, 2, 4], [5, 6])
+
+
+def test_empty_lines_between_samples_are_mentioned(tmp_path):
+    """They may part one run from the next; those before and after all samples part nothing."""
+    (tmp_path / "log.csv").write_text("y,u\n\n1,5\n2,6\n\n\n4,7\n5,8\n\n")
+    with pytest.warns(KoopsieveWarning, match=r"log\.csv: 2 empty lines between samples skipped\."):
+        data = Trajectories.from_file(tmp_path / "log.csv", "y", "u")
+    assert data.states[0].ravel().tolist() == [1, 2, 4, 5]
+
+
+def test_spaces_before_quotation_marks_are_no_part_of_a_field(tmp_path):
+    """Else the separator in a quoted name is one more column, and every later name moves by one."""
+    rows = '1, "a, b", 2, 3,\n4, "", "5", 6,\n7, "c", 9, 8,\n'
+    (tmp_path / "log.csv").write_text(f't, "x, y", y, "u"\n{rows}')
+    data = Trajectories.from_file(tmp_path / "log.csv", "y", "u", time="t")
+    assert (data.states[0].ravel().tolist(), data.inputs[0].ravel().tolist()) == ([2, 5, 9], [3, 6])

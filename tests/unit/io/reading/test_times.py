@@ -144,3 +144,15 @@ def test_the_text_of_dates_has_no_more_digits_than_needed(tmp_path):
         (tmp_path / "x.csv").write_text("t,y\n" + "".join(f"1.5.2024 12:00:0{i}{fraction},{i % 2}\n" for i in range(4)))
         source = Trajectories.from_file(tmp_path / "x.csv", "y", time="t").provenance.sources[0]
         assert source.time_base.text(source.times[1]) == text
+
+
+@pytest.mark.parametrize("times", [[-(2**63), 0, 2**63 - 1], [2**63, 2**63 + 2**20, 2**63 + 2**21]])
+def test_whole_numbers_too_far_apart_or_too_large_for_64_bits_keep_sign_and_order(times, tmp_path):
+    frame = pd.DataFrame({"t": times, "y": [1.0, 2.0, 4.0]})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    for data in (
+        Trajectories.from_file(tmp_path / "x.csv", "y", time="t"),
+        Trajectories.from_frame(frame, "y", time="t"),
+    ):
+        assert data.dt == pytest.approx(times[1] - times[0], rel=0.01)
+        np.testing.assert_array_equal(data.provenance.sources[0].stamps, np.array(times, dtype=float))
