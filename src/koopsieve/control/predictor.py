@@ -142,8 +142,8 @@ class Predictor:
         y = per_signal("measured", measured, signals.outputs, missing=known)
         if acted is None and signals.inputs and self._rows:
             raise KoopsieveError(
-                f"acted, the inputs since the sample before ({', '.join(signals.inputs[:6])}), is needed from the second "
-                "sample on. Got none."
+                f"acted, the inputs since the sample before ({', '.join(signals.inputs[:6])}), is needed from the "
+                "second sample on. Got none."
             )
         u = per_signal("acted", np.zeros(len(signals.inputs)) if acted is None else acted, signals.inputs)
         if self._now is None:

@@ -11,7 +11,7 @@ import pytest
 from koopsieve._types import KoopsieveError
 from koopsieve.control import Controller, Limits, Noise, Weights
 from koopsieve.data import Embedding, Signals
-from koopsieve.uncertainty import Calibration
+from koopsieve.uncertainty import Calibration, Support
 from tests.compiled import STRICT
 from tests.reference.pendulum import simulate_pendulum
 from tests.unit.export.models import HOSTILE, NO_DELAYS, pendulum_model
@@ -33,10 +33,13 @@ every_form = pytest.mark.parametrize("form", ["linear", "bilinear"])
 every_estimate = pytest.mark.parametrize("filtered", [False, True], ids=["history", "filter"])
 
 
-def controller_of(form, filtered=False, limits=PLAIN, embedding=NO_DELAYS, horizon=12, **options):
+def controller_of(form, filtered=False, limits=PLAIN, embedding=NO_DELAYS, horizon=12, width=None, **options):
     model = pendulum_model(form, embedding, **options)
-    known = Noise(np.full(len(model.carried_names), 1e-4), np.full(2, 1e-4), np.full(2, 3e-4))
-    model = replace(model, calibration=Calibration(noise=known))
+    known, support = Noise(np.full(len(model.carried_names), 1e-4), np.full(2, 1e-4), np.full(2, 3e-4)), None
+    if width is not None:
+        around = np.outer([-0.5, 0.5], np.full(len(model.signals.state_names) + 2, width))
+        support = Support((model.names[0],), np.zeros((1, 1)), 1.0, around, around[:, :2])
+    model = replace(model, calibration=Calibration(noise=known, support=support))
     return Controller(model.to_qp(horizon, WEIGHTS, limits), gain=None if filtered else 0.2)
 
 
@@ -104,6 +107,18 @@ def test_every_step_is_that_of_python(form, filtered, limits, embedding, tmp_pat
     assert np.median(np.abs(their_cost / our_cost - 1)) < 0.005
     if form == "linear":
         np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-3)
+
+
+@every_form
+@every_estimate
+def test_an_innovation_is_no_larger_than_the_data_are_wide(form, filtered, tmp_path):
+    known, unknown = (
+        replace(controller_of(form, filtered, width=width), iterations=10, gate=np.inf) for width in (0.2, None)
+    )
+    for controller, same in ((known, True), (unknown, False)):
+        (tmp_path / str(same)).mkdir()
+        (*_, ours), (*_, theirs) = closed_loop(controller, CompiledController(known, tmp_path / str(same)))
+        assert (np.abs(theirs / ours - 1).max() < 0.03) == same
 
 
 @every_form
