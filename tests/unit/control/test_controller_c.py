@@ -10,7 +10,7 @@ import pytest
 
 from koopsieve._types import KoopsieveError
 from koopsieve.control import Controller, Limits, Noise, Weights
-from koopsieve.data import Embedding, Signals
+from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.uncertainty import Calibration, Support
 from tests.compiled import STRICT
 from tests.reference.pendulum import simulate_pendulum
@@ -146,6 +146,19 @@ def test_the_folder_compiles_and_tests_itself_in_both_precisions(form, filtered,
     subprocess.run(["cc", "-std=c99", "-c", "tank_1.c"], cwd=tmp_path, check=True)
     symbols = subprocess.run(["nm", "tank_1.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert "malloc" not in symbols
+
+
+@every_form
+def test_a_single_output_compiles_without_warnings(form, tmp_path):
+    """Compilers see more of loops that run once."""
+    record = simulate_pendulum([160], 1, seed=4)
+    data = Trajectories.from_arrays(record.states[0][:, :1], record.inputs[0], dt=0.1)
+    model = pendulum_model(form, data=data)
+    known = Calibration(noise=Noise(np.full(len(model.carried_names), 1e-4), np.full(1, 1e-4)))
+    Controller(replace(model, calibration=known).to_qp(4, limits=PLAIN)).to_c(tmp_path)
+    for options in ([], ["-B", "CFLAGS=-std=c99 -O3 -Wall -Wextra -Werror -pedantic"]):
+        done = made(tmp_path, *options)
+        assert done.returncode == 0, done.stderr + done.stdout
 
 
 def test_the_test_program_fails_when_the_controller_is_another(tmp_path):
