@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from koopsieve._types import NOT_NEGATIVE, FloatArray, KoopsieveError, real_array, real_number, require_kind
 from koopsieve.control.limits import per_signal
-from koopsieve.control.state_estimate import Innovations, check_gate
+from koopsieve.control.state_estimate import Innovations, check_gate, plausible
 from koopsieve.forms import Model
 from koopsieve.forms.prediction import measured_state
 from koopsieve.uncertainty.noise import Noise
@@ -170,7 +170,8 @@ class KalmanFilter:
         size, P, R = len(belief.carried), belief.covariance, self.noise.measurement
         seen = self._reading @ P[:size]  # H·P
         S = seen[:, :size] @ self._reading.T + np.diag(R)
-        error = y - self.model.read(belief.carried[None])[0]
+        expected = self.model.read(belief.carried[None])[0]
+        error = plausible(self.model, y, expected) - expected
         found = belief.innovations.following(error, np.diag(S), self.gate)
         C, taken = self._reading, np.flatnonzero(found.taken)
         if len(taken) < len(y):

@@ -79,8 +79,10 @@ class Limits:
             raise KoopsieveError(f"The limits of {what} must be a pair, least and largest. Got {given!r}.")
         low, high = (_at_each_step(f"The limits of {what}", one, horizon, count) for one in given)
         if not (low < high).all():
+            step, signal = np.argwhere(~(low < high))[0]
             raise KoopsieveError(
-                f"The least of {what} must be below the largest. Got {low.tolist()} and {high.tolist()}."
+                f"The least of {what} must be below the largest. Got {low[step, signal]} and {high[step, signal]} "
+                f"(signal {signal + 1} of {count}, step {step + 1})."
             )
         return low, high
 
@@ -140,10 +142,12 @@ def rows_of(what: str, given: ArrayLike, names: tuple[str, ...], horizon: int) -
     """Return a row of finite values for every step, from (signals,) or (rows, signals); the last row holds on."""
     values, n = np.atleast_1d(real_array(what, given)), len(names)
     rows = values[None] if values.ndim == 1 and values.size == n else values[:, None] if values.ndim == 1 else values
-    if rows.ndim != 2 or rows.shape[1] != n or not len(rows) or not np.isfinite(rows).all():
+    fits = rows.ndim == 2 and rows.shape[1] == n and len(rows) > 0
+    if not (fits and np.isfinite(rows).all()):
+        wrong = f"{rows[~np.isfinite(rows).all(axis=1)][0].tolist()} among the rows" if fits else f"{values.shape}"
         raise KoopsieveError(
             f"{what} must be finite, one value per signal ({', '.join(names[:6])}). "
-            f"Expected ({n},) or (rows, {n}), got {np.shape(given)}."
+            f"Expected ({n},) or (rows, {n}), got {wrong}."
         )
     return rows_of_horizon(rows, horizon)
 

@@ -140,9 +140,12 @@ class Predictor:
         """
         signals, known = self.model.signals, self._now is not None
         y = per_signal("measured", measured, signals.outputs, missing=known)
-        needed = bool(signals.inputs) and bool(self._rows)
-        given = np.full(len(signals.inputs), np.nan if needed else 0.0) if acted is None else acted
-        u = per_signal("acted", given, signals.inputs)
+        if acted is None and signals.inputs and self._rows:
+            raise KoopsieveError(
+                f"acted, the inputs since the sample before ({', '.join(signals.inputs[:6])}), is needed from the "
+                "second sample on. Got none."
+            )
+        u = per_signal("acted", np.zeros(len(signals.inputs)) if acted is None else acted, signals.inputs)
         if self._now is None:
             self._begin(y, u)
         else:

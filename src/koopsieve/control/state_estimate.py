@@ -34,7 +34,7 @@ class Innovations:
     Parameters
     ----------
     values : array, shape (n_outputs,)
-        Measured minus predicted; NaN where nothing was measured.
+        Measured minus predicted, at most as far as the data of the model are wide; NaN where nothing was measured.
     deviation : array, shape (n_outputs,)
         Standard deviations that were expected; NaN if the model does not know its noise.
     taken : array of bool, shape (n_outputs,)
@@ -140,8 +140,9 @@ class FromHistory:
         advanced = self.model.advance(before.carried[None], acted[None])[0]
         expected = self.model.read((advanced + before.disturbance)[None])[0]
         known = None if self.model.noise is None else self.model.noise.one_step
-        found = before.innovations.following(measured - expected, known, self.gate)
-        line = shifted(self.model, before.line, acted, np.where(found.taken, measured, expected))
+        y = plausible(self.model, measured, expected)
+        found = before.innovations.following(y - expected, known, self.gate)
+        line = shifted(self.model, before.line, acted, np.where(found.taken, y, expected))
         carried = self.model.start(line[None])[0]
         error = carried - advanced - before.disturbance
         return Situation(carried, before.disturbance + self.gain * error, line, found)
@@ -173,6 +174,24 @@ def shifted(model: Model, line: FloatArray, acted: FloatArray, measured: FloatAr
     """Return the measured state one sample later."""
     moved: FloatArray = model.signals.embedding.shift(line[None], measured[None], acted[None])[0]
     return moved
+
+
+def data_widths(model: Model) -> FloatArray:
+    """Return how far apart the least and the largest value of each output in the data are; infinity if not known."""
+    outputs, support = len(model.signals.outputs), None if model.calibration is None else model.calibration.support
+    widths = np.zeros(outputs) if support is None else np.ptp(support.region[:, :outputs], axis=0)
+    return np.where(widths > 0, widths, np.inf)
+
+
+def plausible(model: Model, measured: FloatArray, expected: FloatArray) -> FloatArray:
+    """Return the measured outputs, none further from its prediction than the data of the model are wide.
+
+    A real change is followed in steps of that width. A sensor that fails shows any number, for more samples than a gate
+    keeps out, and an estimate that was once there finds its way back late or, if the model is not linear, not at all.
+    """
+    widest = data_widths(model)
+    near: FloatArray = np.clip(measured, expected - widest, expected + widest)
+    return near
 
 
 def check_gate(gate: float) -> None:

@@ -74,15 +74,18 @@ class Support(Shown):
         """Return which predictions lie outside the data, shape (starts, steps).
 
         A prediction does if its start (states: (starts, n)) does, or one of the inputs (starts, steps, l) up to it, or
-        if it or one before it, `predicted` (starts, steps, n_outputs), goes further beyond the region than predictions
-        do on held-out data.
+        a combination of states and inputs on the way, or if it or one before it, `predicted` (starts, steps,
+        n_outputs), goes further beyond the region than predictions do on held-out data.
         """
-        n = states.shape[1]
+        n, shift = states.shape[1], dictionary.signals.embedding.shift
         low, high = widened(self.region, REGION_MARGIN * np.ptp(self.region, axis=0))
-        start = beyond(states, low[:n], high[:n]) | ~(self.leverage(dictionary, states, acting[:, 0]) <= self.limit)
         step = beyond(acting, low[n:], high[n:]) | beyond(predicted, *self.reach)
+        step |= beyond(states, low[:n], high[:n])[:, None]
+        for k in range(step.shape[1]):
+            step[:, k] |= ~(self.leverage(dictionary, states, acting[:, k]) <= self.limit)
+            states = shift(states, predicted[:, k], acting[:, k])
         since: BoolArray = np.maximum.accumulate(step, axis=1)
-        return start[:, None] | since
+        return since
 
     def exceeded_by(self, data: Trajectories) -> str:
         """Return which measured signals of the data, delays embedded, often leave the region; empty if none does."""

@@ -12,7 +12,7 @@ from koopsieve.control.state_estimate import MAX_REJECTED, FromHistory
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Constant, States
 from koopsieve.forms import BilinearModel, LinearModel
-from koopsieve.uncertainty import Calibration
+from koopsieve.uncertainty import Calibration, Support
 from tests.reference.pendulum import least_squares
 from tests.unit.export.models import EMBEDDINGS, NO_DELAYS
 from tests.unit.export.plant import PLANT_FORMS, plant_model, plant_step
@@ -174,6 +174,20 @@ def test_missing_samples_and_channels_are_predicted(form, filtered):
 
     states, _, _, _ = watched(noisy_model(form), filtered, spoil=spoil)
     assert np.abs(states[21:, 1] - 0.8).max() < (0.15 if form == "linear" else 0.06)
+
+
+@every_form
+@every_estimator
+def test_a_sensor_that_fails_for_some_samples_is_soon_forgotten(form, filtered):
+    """An innovation counts as no larger than the data of the model are wide, if the model knows them."""
+    model, states, failed = noisy_model(form), {}, np.array([0.0, 1e6])
+    region, reach = np.outer([-1.0, 1.0], [2.0, 2.0, 1.0]), np.outer([-1.0, 1.0], [3.0, 3.0])
+    known = Support(("level",), np.zeros((1, 1)), 1.0, region, reach)
+    for name, support in (("known", known), ("unknown", None)):
+        one = replace(model, calibration=replace(model.calibration, support=support))
+        states[name], *_ = watched(one, filtered, steps=120, spoil=lambda k, y: y + failed * (40 <= k < 43))
+    assert np.abs(states["known"][80:, 1] - 0.8).max() < 0.05
+    assert np.abs(states["unknown"][80:, 1] - 0.8).max() > 0.2
 
 
 @every_estimator

@@ -10,8 +10,8 @@ import pytest
 
 from koopsieve._types import KoopsieveError
 from koopsieve.control import Controller, Limits, Noise, Weights
-from koopsieve.data import Embedding, Signals
-from koopsieve.uncertainty import Calibration
+from koopsieve.data import Embedding, Signals, Trajectories
+from koopsieve.uncertainty import Calibration, Support
 from tests.compiled import STRICT
 from tests.reference.pendulum import simulate_pendulum
 from tests.unit.export.models import HOSTILE, NO_DELAYS, pendulum_model
@@ -33,10 +33,13 @@ every_form = pytest.mark.parametrize("form", ["linear", "bilinear"])
 every_estimate = pytest.mark.parametrize("filtered", [False, True], ids=["history", "filter"])
 
 
-def controller_of(form, filtered=False, limits=PLAIN, embedding=NO_DELAYS, horizon=12, **options):
+def controller_of(form, filtered=False, limits=PLAIN, embedding=NO_DELAYS, horizon=12, width=None, **options):
     model = pendulum_model(form, embedding, **options)
-    known = Noise(np.full(len(model.carried_names), 1e-4), np.full(2, 1e-4), np.full(2, 3e-4))
-    model = replace(model, calibration=Calibration(noise=known))
+    known, support = Noise(np.full(len(model.carried_names), 1e-4), np.full(2, 1e-4), np.full(2, 3e-4)), None
+    if width is not None:
+        around = np.outer([-0.5, 0.5], np.full(len(model.signals.state_names) + 2, width))
+        support = Support((model.names[0],), np.zeros((1, 1)), 1.0, around, around[:, :2])
+    model = replace(model, calibration=Calibration(noise=known, support=support))
     return Controller(model.to_qp(horizon, WEIGHTS, limits), gain=None if filtered else 0.2)
 
 
@@ -107,6 +110,18 @@ def test_every_step_is_that_of_python(form, filtered, limits, embedding, tmp_pat
 
 
 @every_form
+@every_estimate
+def test_an_innovation_is_no_larger_than_the_data_are_wide(form, filtered, tmp_path):
+    known, unknown = (
+        replace(controller_of(form, filtered, width=width), iterations=10, gate=np.inf) for width in (0.2, None)
+    )
+    for controller, same in ((known, True), (unknown, False)):
+        (tmp_path / str(same)).mkdir()
+        (*_, ours), (*_, theirs) = closed_loop(controller, CompiledController(known, tmp_path / str(same)))
+        assert (np.abs(theirs / ours - 1).max() < 0.03) == same
+
+
+@every_form
 def test_measured_inputs_are_taken_as_they_are(form, tmp_path):
     model = pendulum_model(form)
     given = Weights(1.0, 0.01), Limits((-1.0, 1.0), rates=0.3), (model.input_names[1],)
@@ -131,6 +146,19 @@ def test_the_folder_compiles_and_tests_itself_in_both_precisions(form, filtered,
     subprocess.run(["cc", "-std=c99", "-c", "tank_1.c"], cwd=tmp_path, check=True)
     symbols = subprocess.run(["nm", "tank_1.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert "malloc" not in symbols
+
+
+@every_form
+def test_a_single_output_compiles_without_warnings(form, tmp_path):
+    """Compilers see more of loops that run once."""
+    record = simulate_pendulum([160], 1, seed=4)
+    data = Trajectories.from_arrays(record.states[0][:, :1], record.inputs[0], dt=0.1)
+    model = pendulum_model(form, data=data)
+    known = Calibration(noise=Noise(np.full(len(model.carried_names), 1e-4), np.full(1, 1e-4)))
+    Controller(replace(model, calibration=known).to_qp(4, limits=PLAIN)).to_c(tmp_path)
+    for options in ([], ["-B", "CFLAGS=-std=c99 -O3 -Wall -Wextra -Werror -pedantic"]):
+        done = made(tmp_path, *options)
+        assert done.returncode == 0, done.stderr + done.stdout
 
 
 def test_the_test_program_fails_when_the_controller_is_another(tmp_path):

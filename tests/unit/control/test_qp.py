@@ -190,8 +190,13 @@ def test_a_reference_holds_on_beyond_its_end():
     expected = [[1.0, 2.0], [3.0, 4.0], [3.0, 4.0], [3.0, 4.0]]
     np.testing.assert_array_equal(problem.references([[1.0, 2.0], [3.0, 4.0]]), expected)
     np.testing.assert_array_equal(problem.references([1.0, 2.0]), np.tile([1.0, 2.0], (4, 1)))
-    for wrong in ([1.0, 2.0, 3.0], np.zeros((2, 3)), [np.nan, 0.0], np.zeros((0, 2))):
-        with pytest.raises(KoopsieveError, match=r"reference must be finite.*\(level, next\).*Expected \(2,\)"):
+    for wrong, got in (
+        ([1.0, 2.0, 3.0], r"\(3,\)"),
+        (np.zeros((2, 3)), r"\(2, 3\)"),
+        (np.zeros((0, 2)), r"\(0, 2\)"),
+        ([[1.0, 0.0], [np.nan, 0.0]], r"\[nan, 0\.0\] among the rows"),
+    ):
+        with pytest.raises(KoopsieveError, match=rf"reference must be finite.*\(level, next\).*\(2,\).*got {got}\."):
             problem.references(wrong)
 
 
@@ -203,7 +208,7 @@ def test_a_reference_holds_on_beyond_its_end():
         ({"weights": Weights(inputs=np.inf)}, "weights of inputs must be 0 or more"),
         ({"weights": Weights([[1.0, 0.5], [0.0, 1.0]])}, "must be symmetric and without negative eigenvalues"),
         ({"weights": Weights([[1.0, 2.0], [2.0, 1.0]])}, "must be symmetric and without negative eigenvalues"),
-        ({"limits": Limits(inputs=(1.0, -1.0))}, "least of inputs must be below the largest"),
+        ({"limits": Limits(inputs=(1.0, -1.0))}, r"largest\. Got 1\.0 and -1\.0 \(signal 1 of 1, step 1\)\."),
         ({"limits": Limits(inputs=(-np.ones((3, 2)), 1.0))}, r"a row per step\. Expected \(rows, 1\), got \(3, 2\)"),
         ({"limits": Limits(outputs=3.0)}, "limits of outputs must be a pair"),
         ({"limits": Limits(rates=0.0)}, "largest changes of the inputs, must be positive"),

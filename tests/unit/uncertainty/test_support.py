@@ -53,6 +53,19 @@ def test_a_start_an_input_or_a_prediction_beyond_the_data_flags_what_follows(mod
     assert coverage(model, ellipse(2), [1, 5]).outside.max() < 0.01  # new data of the same kind do not
 
 
+def test_a_combination_on_the_way_flags_what_follows():
+    """The record is of a controlled plant: an input that goes against it is within its bounds, and was never there."""
+    rng, x, u = np.random.default_rng(0), np.zeros((4000, 1)), np.zeros((3999, 1))
+    for k in range(3999):
+        u[k] = -0.4 * x[k] + 0.02 * rng.normal()
+        x[k + 1] = 0.9 * x[k] + u[k] + 0.3 * rng.normal()
+    learn, held = (Trajectories.from_arrays(x[part], u[part][:-1]) for part in (slice(2500), slice(2500, 3999)))
+    model, statistics = fitted(learn)
+    model = calibrate(model, held, 3, statistics=statistics)
+    for inputs, expected in (([-0.2, -0.1, -0.05], [False] * 3), ([-0.2, 0.2, 0.05], [False, True, True])):
+        assert model.predict([[0.5]], np.reshape(inputs, (-1, 1)), 3, level=0.9).outside.tolist() == expected
+
+
 def test_leverage_is_that_of_the_regression_written_out(model):
     data = ellipse(0)
     x, u = data.states[0][:-1], data.inputs[0]

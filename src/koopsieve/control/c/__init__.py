@@ -21,7 +21,14 @@ from koopsieve._types import FloatArray, KoopsieveError, whole_number
 from koopsieve.control.kalman import START_DRIFTS, KalmanFilter
 from koopsieve.control.planner import MIN_FIRST_ITERATIONS
 from koopsieve.control.programme import Cost
-from koopsieve.control.state_estimate import MAX_REJECTED, PRIOR_SAMPLES, SPREAD_MEMORY, Filtered, FromHistory
+from koopsieve.control.state_estimate import (
+    MAX_REJECTED,
+    PRIOR_SAMPLES,
+    SPREAD_MEMORY,
+    Filtered,
+    FromHistory,
+    data_widths,
+)
 from koopsieve.export.c import c_files
 from koopsieve.export.c.checks import makefile
 from koopsieve.export.c.literals import comment, identifier, identifiers, index_table, number, table
@@ -99,6 +106,7 @@ def _tables(law: ControlLaw, rounds: int) -> str:
         "low": cost.low[:, moved],
         "high": cost.high[:, moved],
         "reading": problem.model.read(np.eye(len(problem.model.carried_names))).T,
+        "data_width": data_widths(problem.model),
     }
     indices = {"moved": moved}
     if cost.rate_limited:

@@ -1,10 +1,11 @@
-/* Compare the measured outputs with those expected; which are taken, and how large innovations usually are. */
+/* Compare the measured outputs with those expected; which are taken, and how large innovations usually are. What is
+ * further away than the data of the model are wide counts as that far. */
 static void compare(@name@_t *c, const real_t *measured, const real_t *expected, const real_t *variance)
 {
     const real_t samples = c->samples + 1 < SPREAD_MEMORY ? c->samples + 1 : SPREAD_MEMORY;
     for (int i = 0; i < N; i++) {
         const int here = measured[i] == measured[i];
-        c->innovation[i] = measured[i] - expected[i];
+        c->innovation[i] = clipped(measured[i] - expected[i], -data_width[i], data_width[i]);
         c->taken[i] = here;
         if (!KNOWN_NOISE)
             continue;

@@ -85,11 +85,10 @@ static void predict(@name@_t *c, const real_t *acted)
         c->carried[i] = c->offset[i] + c->disturbance[i];
 }
 
-/* Weigh the outputs that are taken in. */
+/* Weigh the outputs that are taken in; the others weigh nothing. */
 static void correct(@name@_t *c, const real_t *measured)
 {
-    real_t expected[N], variance[N], S[N * N], error[N], weighed[N * K], *gain = c->gain;
-    int at[N], count = 0;
+    real_t expected[N], variance[N], S[N * N], weighed[N * K], *gain = c->gain;
     @name@_model_read(c->carried, expected);
     for (int i = 0; i < N; i++)
         for (int k = 0; k < K; k++) {
@@ -104,28 +103,23 @@ static void correct(@name@_t *c, const real_t *measured)
     }
     compare(c, measured, expected, variance);
     for (int i = 0; i < N; i++)
-        if (c->taken[i])
-            at[count++] = i;
-    for (int i = 0; i < count; i++) {
-        error[i] = c->innovation[at[i]];
-        for (int j = 0; j < count; j++) {
-            S[i * count + j] = i == j ? measurement_variance[at[i]] : 0;
-            for (int k = 0; k < Z; k++)
-                S[i * count + j] += weighed[at[i] * K + k] * reading[at[j]][k];
+        for (int j = 0; j < N; j++) {
+            S[i * N + j] = i != j ? 0 : c->taken[i] ? measurement_variance[i] : 1;
+            for (int k = 0; k < Z && c->taken[i] && c->taken[j]; k++)
+                S[i * N + j] += weighed[i * K + k] * reading[j][k];
         }
-    }
-    factor(S, count);
+    factor(S, N);
     unit_matrix(c->matrix);
     for (int k = 0; k < K; k++) {
         real_t column[N], change = 0;
-        for (int i = 0; i < count; i++)
-            column[i] = weighed[at[i] * K + k];
-        solve(S, column, count);
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < N; i++)
+            column[i] = c->taken[i] ? weighed[i * K + k] : 0;
+        solve(S, column, N);
+        for (int i = 0; i < N; i++) {
             gain[k * N + i] = column[i];
-            change += column[i] * error[i];
+            change += c->taken[i] ? column[i] * c->innovation[i] : 0;
             for (int j = 0; j < Z; j++)
-                c->matrix[k * K + j] -= column[i] * reading[at[i]][j];
+                c->matrix[k * K + j] -= column[i] * reading[i][j];
         }
         if (k < Z)
             c->carried[k] += change;
@@ -135,8 +129,8 @@ static void correct(@name@_t *c, const real_t *measured)
     spread_by(c, c->matrix);
     for (int k = 0; k < K; k++)
         for (int j = 0; j < K; j++)
-            for (int i = 0; i < count; i++)
-                c->covariance[k * K + j] += gain[k * N + i] * measurement_variance[at[i]] * gain[j * N + i];
+            for (int i = 0; i < N; i++)
+                c->covariance[k * K + j] += gain[k * N + i] * measurement_variance[i] * gain[j * N + i];
 }
 
 /* Replace what is carried by the observables of the state in it, and the covariance with it. */
