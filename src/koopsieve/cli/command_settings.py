@@ -149,6 +149,12 @@ class Settings:
             raise KoopsieveError(
                 "--holdout has no effect beside --test, whose data are judged on. Leave one of them out."
             )
+        both = {Path(file).resolve() for file in self.files}.intersection(Path(file).resolve() for file in self.test)
+        if both:
+            raise KoopsieveError(
+                f"{min(both).name} is to be learned from and judged on. Expected other data with --test. Name another "
+                "file, or leave --test out: then a share of the data is held out."
+            )
         return self
 
 

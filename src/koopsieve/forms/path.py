@@ -143,6 +143,8 @@ class SievePath(Shown):
         change = (fewer[-1].errors.logs - choice.errors.logs)[:, known if known.any() else slice(None)]
         ratios = np.exp(change.mean(axis=1))
         worst = int(np.argmax(ratios))
+        if ratios[worst] <= 1:  # free runs or a few large errors decided
+            return "That is more than a quarter of the candidates."
         times = number(ratios[worst]) if ratios[worst] < MUCH_LARGER else f"more than {MUCH_LARGER}"
         return (
             f"That is more than a quarter of the candidates. With {fewer[-1].size} the error would typically be "
@@ -165,8 +167,9 @@ class SievePath(Shown):
         """Say in words what was chosen and why."""
         choice = self.choice
         errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
+        ahead = "step" if self.horizons[-1] == 1 else "steps"
         kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
-        parts = (f"{kept}; validation NMSE {errors}.", self.why_large, self.range_warning)
+        parts = (f"{kept}; validation NMSE {errors} {ahead}.", self.why_large, self.range_warning)
         return " ".join(part for part in parts if part)
 
     def _facts(self) -> Facts:

@@ -85,6 +85,8 @@ def test_more_than_a_quarter_is_explained(path):
     assert f"{number(np.exp(change[worst]))} times as large at horizon {path.horizons[worst]}" in more.why_large
     assert more.why_large in more.describe()
     assert replace(path, chosen=small).why_large == ""
+    no_worse = [replace(one, errors=path.points[-1].errors) for one in path.points]
+    assert replace(more, points=tuple(no_worse)).why_large == "That is more than a quarter of the candidates."
     largest = replace(path, points=path.points[-1:], chosen=0)
     assert "no smaller set" in replace(largest, candidates=largest.choice.size + 1).why_large
     assert replace(largest, candidates=largest.choice.size).why_large == ""  # nothing was sifted
