@@ -47,7 +47,7 @@ def sift(
         bool, typer.Option("--overwrite", help="Replace files of an earlier run in --out.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Sift a dictionary on your measurements: a small model, and a report that shows why.
+    """Learn a small model from your measurements, with a report that shows how good it is and why.
 
     Writes summary.json, model.npz, inclusion.csv and report.html into the folder --out, or into a new one.
 
