@@ -144,7 +144,9 @@ class SievePath(Shown):
         ratios = np.exp(change.mean(axis=1))
         worst = int(np.argmax(ratios))
         if ratios[worst] <= 1:  # free runs or a few large errors decided
-            return "That is more than a quarter of the candidates."
+            in_runs = fewer[-1].runs.size > 0 and not fewer[-1].runs.mean() <= choice.runs.mean()
+            words = f" With {fewer[-1].size} the error would be larger in free runs only." if in_runs else ""
+            return f"That is more than a quarter of the candidates.{words}"
         times = number(ratios[worst]) if ratios[worst] < MUCH_LARGER else f"more than {MUCH_LARGER}"
         return (
             f"That is more than a quarter of the candidates. With {fewer[-1].size} the error would typically be "
