@@ -56,14 +56,16 @@ def read_archive(
                 "Use the koopsieve that wrote it."
             )
         return build(header, arrays)
-    except (FileNotFoundError, IsADirectoryError) as error:
+    except FileNotFoundError as error:
         raise KoopsieveError(f"There is no file {os.fspath(path)}. Check the path.") from error
+    except IsADirectoryError as error:
+        raise KoopsieveError(f"{os.fspath(path)} is a folder. Name the file in it.") from error
     except KoopsieveError as error:
         raise KoopsieveError(f"{os.fspath(path)} cannot be read as {kind}. {error}") from error
     except Exception as error:  # a damaged archive can make zipfile, zlib, json and numpy raise almost anything
         raise KoopsieveError(
             f"{os.fspath(path)} is damaged or not a file of koopsieve ({type(error).__name__}: {error}). "
-            f"Expected {kind}."
+            f"Expected a {kind}."
         ) from error
 
 

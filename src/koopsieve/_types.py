@@ -126,7 +126,8 @@ def real_number(what: str, value: Any, allowed: Range = ANY_NUMBER) -> float:
     except OverflowError:
         number = np.nan
     if number not in allowed:
-        raise KoopsieveError(f"{what} must {allowed.words}. Got {repr(value)[:80]}.")
+        got = value.item() if isinstance(value, np.generic) else value
+        raise KoopsieveError(f"{what} must {allowed.words}. Got {repr(got)[:80]}.")
     return number
 
 

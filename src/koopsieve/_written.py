@@ -75,6 +75,8 @@ def check_file(path: Place, overwrite: bool = True, read: Iterable[Place] = ()) 
     target = Path(os.path.realpath(path))
     if _is_device(target):
         return
+    if target.parent.is_file():
+        raise KoopsieveError(f"{path} cannot be written: {target.parent} is a file. Choose another folder.")
     if not target.parent.is_dir():
         raise KoopsieveError(f"{path} cannot be written: there is no folder {target.parent}. Make it first.")
     if not os.access(target.parent, os.W_OK | os.X_OK):

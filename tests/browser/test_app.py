@@ -89,7 +89,7 @@ def test_from_dropped_logs_to_downloads(browser, address, log, tmp_path):
     page.get_by_text("Short names").click()
     page.get_by_label("position [m]").fill("y")
     page.get_by_text("More", exact=True).click()
-    page.get_by_label("Past samples (empty: found)").fill("1")
+    page.get_by_label("Past samples (empty: automatic)").fill("1")
     page.get_by_label("Degree of products").fill("2")
     pick(page, "Form", "linear")
     find_a_model(page, 1)

@@ -23,6 +23,7 @@ OPTIONS = (
 )  # fmt: skip
 SHARED = (
     "--horizon", "--start", "--level", "--joint", "--states", "--inputs", "--time", "--gaps", "--max-gap", "--episode",
+    "--resample", "--missing", "--date-format",
 )  # fmt: skip
 
 

@@ -200,16 +200,16 @@ def test_every_cut_is_refused(kind, tmp_path):
 @every_kind
 def test_other_files_are_refused(kind, tmp_path):
     path = tmp_path / "x.npz"
-    for absent in (path, tmp_path):
-        with pytest.raises(KoopsieveError, match=f"There is no file {absent}. Check"):
-            LOADERS[kind](absent)
+    for place, why in ((path, f"There is no file {path}. Check"), (tmp_path, f"{tmp_path} is a folder")):
+        with pytest.raises(KoopsieveError, match=why):
+            LOADERS[kind](place)
     zipped, numbers = io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(zipped, "w") as archive:
         archive.writestr("hello.txt", "hello")
     np.save(numbers, np.ones(3))
     for foreign in (b"a,b\n1,2\n", zipped.getvalue(), numbers.getvalue(), b"\x80\x04K\x01.", b"PK\x03\x04 nothing"):
         path.write_bytes(foreign)
-        with pytest.raises(KoopsieveError, match=f"damaged or not a file of koopsieve.* Expected koopsieve {kind}"):
+        with pytest.raises(KoopsieveError, match=f"damaged or not a file of koopsieve.* Expected a koopsieve {kind}"):
             LOADERS[kind](path)
     np.savez(path, a=np.ones(3))
     with pytest.raises(KoopsieveError, match="damaged or not a file of koopsieve"):

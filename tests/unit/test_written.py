@@ -68,7 +68,8 @@ def test_what_is_there_stays_unless_it_may_be_replaced(tmp_path):
         with pytest.raises(KoopsieveError, match=r"Already there: .*out\.csv\. Replace with --overwrite, or name anot"):
             refused(out, overwrite=False)
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("out.csv", "old")]
-    for place, why in ((tmp_path, "is a folder"), (tmp_path / "gone" / "x.csv", "there is no folder")):
+    within, absent = out / "x.csv", tmp_path / "gone" / "x.csv"
+    for place, why in ((tmp_path, "is a folder"), (absent, "there is no folder"), (within, r"out\.csv is a file")):
         with pytest.raises(KoopsieveError, match=why):
             check_file(place)
 

@@ -16,7 +16,7 @@ from koopsieve.sifting.settings import AUTO
 LEARN, JUDGE, UNUSED = "learn", "judge", "leave out"
 SIGNALS = ("states", "inputs")
 READING = (*SIGNALS, "time", "episode", "gaps")  # what changes the data
-NUMBERS = (("delays", "Past samples (empty: found)"), ("polynomials", "Degree of products"), ("kernels", "Kernels"))
+NUMBERS = (("delays", "Past samples (empty: automatic)"), ("polynomials", "Degree of products"), ("kernels", "Kernels"))
 _MAX_POINTS = 2000  # of a curve in the preview
 
 

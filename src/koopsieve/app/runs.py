@@ -56,7 +56,9 @@ class RunStatus:
             return replace(
                 self, doing=str(line["doing"]) or self.doing, share=float(line["share"]), left=str(line["left"])
             )
-        if "found" in line and line["error"] < self.lowest:
+        if "found" in line:
+            if not line["error"] < self.lowest:
+                return self
             words = f"{line['found']} form, {line['kept']} of {line['candidates']} terms, NMSE {line['error']:.2g}"
             return replace(self, best=words, lowest=float(line["error"]))
         if "note" in line:

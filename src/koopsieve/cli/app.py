@@ -186,7 +186,8 @@ def _words(error: Any) -> str:
     if not error.format_message():  # a command without arguments has shown its help already
         return ""
     context = getattr(error, "ctx", None)
-    return f"koopsieve: {error.format_message()}\nSee: {context.command_path if context else 'koopsieve'} --help\n"
+    message = error.format_message().replace(": Value error, ", ": ")  # what the parser's own checks begin with
+    return f"koopsieve: {message}\nSee: {context.command_path if context else 'koopsieve'} --help\n"
 
 
 def as_options(message: str) -> str:

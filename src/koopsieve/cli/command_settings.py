@@ -98,10 +98,10 @@ class Settings:
     delays: int | str = _dictionary(
         whole_or_auto, "auto", "Past samples of outputs and inputs to add; auto finds how many."
     )
-    input_delays: int | None = _dictionary(whole, None, "Past samples of inputs, if not as many.")
+    input_delays: int | None = _dictionary(whole, None, "Past samples of inputs, if their number differs.")
     kernels: int | None = _dictionary(whole, None, "Number of squared-exponential kernels.")
     polynomials: int | None = _dictionary(
-        whole, None, "Products of states and inputs up to this degree. Without both: auto."
+        whole, None, "Products of states and inputs up to this degree. Without this and --kernels both are tried."
     )
     inputs_at: str = _dictionary(
         one_of("k", "k+1", "auto"), "auto", "Sample of the input that acts on y[k+1]: k, k+1 or auto."
@@ -117,7 +117,7 @@ class Settings:
         "auto",
         "horizon: by errors at the horizons; graph: the paper's; simulation: in the reprojected form; auto: by form.",
     )
-    path_length: int = _judging(count, SiftSettings.path_length, "Number of sets on a path, about.")
+    path_length: int = _judging(count, SiftSettings.path_length, "About how many sets of terms to compare.")
     max_terms: int | None = _judging(whole, None, "Terms to keep at most.")
     budget: float = _judging(
         positive, SiftSettings.budget, "Seconds after which no further search begins, where there are several."
@@ -125,7 +125,7 @@ class Settings:
     threshold: float = _judging(share, SiftSettings.threshold, "Probability from which a dependency counts.")
     level: float = _judging(share, SiftSettings.level, "Coverage of the prediction bands.")
     compare: tuple[str, ...] = _judging(
-        some_of(*METHODS), (), f"Further methods to show beside: {', '.join(METHODS)}.", split=True
+        some_of(*METHODS), (), f"Further methods to show beside it: {', '.join(METHODS)}.", split=True
     )
     validation: float = _judging(share, SiftSettings.validation, "Share of the data that models are chosen on.")
     test: tuple[str, ...] = _judging(texts, (), "File to judge on; may be repeated.")
@@ -148,6 +148,12 @@ class Settings:
         if self.test and self.holdout != HOLDOUT:
             raise KoopsieveError(
                 "--holdout has no effect beside --test, whose data are judged on. Leave one of them out."
+            )
+        both = {Path(file).resolve() for file in self.files}.intersection(Path(file).resolve() for file in self.test)
+        if both:
+            raise KoopsieveError(
+                f"{min(both).name} is to be learned from and judged on. Expected other data with --test. Name another "
+                "file, or leave --test out: then a share of the data is held out."
             )
         return self
 

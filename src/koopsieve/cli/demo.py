@@ -178,4 +178,5 @@ def example(
     columns = np.column_stack([BENCH_SAMPLE_TIME * np.arange(samples), u, y])
     with written_whole(out, overwrite) as stream:
         np.savetxt(stream, columns, ["%.2f", "%.6f", "%.6f"], ",", header="t,u,y", comments="")
-    typer.echo(f"Written to {out}: {samples} samples, columns t, u, y. Now: koopsieve sift {out} --help")
+    typer.echo(f"Written to {out}: {samples} samples, columns t, u, y.")
+    typer.echo(f"Next: koopsieve sift {out} --states y --inputs u --time t")

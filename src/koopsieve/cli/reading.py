@@ -10,7 +10,7 @@ from pathlib import Path
 
 from koopsieve._types import KoopsieveError, needed
 from koopsieve.cli.command_settings import GAPS, Settings
-from koopsieve.cli.options import any_text, count, option, texts
+from koopsieve.cli.options import any_text, count, option, positive, texts
 from koopsieve.data import Stream, Trajectories
 from koopsieve.forms import Model
 from koopsieve.io.reading.columns import INTERPOLATE, REFUSE, Reading
@@ -129,6 +129,9 @@ class ReadingOptions:
     time: str | None = option(any_text, None, f"Column of times, {_AS_LEARNED}; '' for none.")
     gaps: str | None = option(GAPS, None, f"refuse, split or interpolate, {_AS_LEARNED}.")
     max_gap: int | None = option(count, None, "The longest gap to interpolate, in samples.")
+    resample: float | None = option(positive, None, "Sample time of the model, for times that jitter.")
+    missing: tuple[str, ...] = option(texts, (), f"Text that marks missing values, {_AS_LEARNED}.", split=True)
+    date_format: str | None = option(any_text, None, f"How dates are written, {_AS_LEARNED}.")
 
     def over(self, known: Reading) -> Reading:
         """Return how the model's data were read, with what was given here in its place; empty text means no column."""
@@ -140,8 +143,9 @@ class ReadingOptions:
             time=time,
             gaps=gaps,
             max_gap=self.max_gap or (known.max_gap if gaps == INTERPOLATE else None),
-            resample=None if time is None else known.resample,
-            date_format=None if time is None else known.date_format,
+            resample=self.resample or (None if time is None else known.resample),
+            missing=self.missing or known.missing,
+            date_format=self.date_format or (None if time is None else known.date_format),
         )
 
 
@@ -160,8 +164,8 @@ def read_for(model: Model, files: Sequence[str], asked: ReadingOptions) -> Traje
         gaps=reading.gaps,
         max_gap=reading.max_gap,
         resample=reading.resample,
-        missing=reading.missing if text else (),
-        date_format=reading.date_format if text else None,
+        missing=reading.missing if text else asked.missing,
+        date_format=reading.date_format if text else asked.date_format,
     )
     if (raw.n_states, raw.n_inputs) != (len(signals.outputs), len(signals.inputs)):
         raise KoopsieveError(

@@ -32,7 +32,7 @@ def inspect(
     bands: Annotated[Path | None, typer.Option(help="Also write the half-widths of the bands to a CSV file.")] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Show the terms of a saved model, and the eigenvalues of one that has a matrix A, with their residuals.
+    """Show the terms of a saved model and, where it has a matrix A, the eigenvalues with their residuals.
 
     Example: koopsieve inspect result/model.npz
     """

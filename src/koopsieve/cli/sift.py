@@ -47,7 +47,7 @@ def sift(
         bool, typer.Option("--overwrite", help="Replace files of an earlier run in --out.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Sift a dictionary on your measurements: a small model, and a report that shows why.
+    """Learn a small model from your measurements, with a report that shows how good it is and why.
 
     Writes summary.json, model.npz, inclusion.csv and report.html into the folder --out, or into a new one.
 
@@ -155,7 +155,8 @@ def story(result: SieveResult, settings: Settings) -> str:
     """Return a sentence on the data: what the model was learned from, chosen on and judged on."""
     counts = result.samples
     judged = f"on {', '.join(settings.test)}" if settings.test else f"on {counts['judged']} samples that were held out"
-    folds = f" and in turn on {counts['folds']} parts of these, fitted without each" if counts.get("folds") else ""
+    parts = counts.get("folds")
+    folds = f" and on each of {parts} parts of the {counts['learn']}, fitted without it" if parts else ""
     chosen = f", chosen on {counts['validation']} others{folds}" if counts["validation"] else ""
     final = "; the final model learned from both" if result.learned_from_all else ""
     return f"Learned from {counts['learn']} samples{chosen}{final}. Errors are {judged}."
@@ -171,9 +172,8 @@ _MAX_NAMES = 20  # the report shows all
 
 def show_result(result: SieveResult, title: str) -> None:
     """Print the baselines and the model: terms, NMSE at each horizon, condition number; then what was kept."""
-    table = Table(
-        title=escape(title), caption=f"NMSE on {result.evaluation.on} data, mean of the outputs; 1 is the mean"
-    )
+    caption = f"NMSE on {result.evaluation.on} data, mean of the outputs\n1 is as good as predicting the mean"
+    table = Table(title=escape(title), caption=caption)
     table.add_column("model")
     table.add_column("terms", justify="right")
     for horizon in result.horizons:

@@ -87,7 +87,7 @@ def embedded(data: Data, embedding: Embedding) -> Data:
 
 def require_dataset(data: object) -> None:
     """Refuse arrays and other things where measured data are expected."""
-    advice = "Build them with Trajectories.from_arrays(states, inputs)."
+    advice = "Build them with Trajectories.from_frame, from_arrays or from_file."
     require_kind("Trajectories or a Stream", data, (Trajectories, Stream), advice)
 
 

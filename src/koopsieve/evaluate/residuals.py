@@ -104,13 +104,11 @@ class ResidualTests:
         crossed = [one for each in self.inputs.values() for one in each.values() if not one.passed]
         if own:
             sentences.append(
-                "What is correlated with its own past: more delays or other terms may help. "
-                "Noise in the measurements has this effect too."
+                "Correlated with its own past: more delays or other terms may help. Noise in the measurements has this "
+                "effect too."
             )
         if any(abs(one.largest) >= SMALL_CORRELATION for one in crossed):
-            sentences.append(
-                "What is correlated with an input: offer more delays of the input, or terms with the input."
-            )
+            sentences.append("Correlated with an input: offer more delays of the input, or terms with the input.")
         elif crossed:
             sentences.append("The correlation with inputs is small; it shows because there are many samples.")
         return tuple(sentences)

@@ -143,6 +143,10 @@ class SievePath(Shown):
         change = (fewer[-1].errors.logs - choice.errors.logs)[:, known if known.any() else slice(None)]
         ratios = np.exp(change.mean(axis=1))
         worst = int(np.argmax(ratios))
+        if ratios[worst] <= 1:  # free runs or a few large errors decided
+            in_runs = fewer[-1].runs.size > 0 and not fewer[-1].runs.mean() <= choice.runs.mean()
+            words = f" With {fewer[-1].size} the error would be larger in free runs only." if in_runs else ""
+            return f"That is more than a quarter of the candidates.{words}"
         times = number(ratios[worst]) if ratios[worst] < MUCH_LARGER else f"more than {MUCH_LARGER}"
         return (
             f"That is more than a quarter of the candidates. With {fewer[-1].size} the error would typically be "
@@ -165,8 +169,9 @@ class SievePath(Shown):
         """Say in words what was chosen and why."""
         choice = self.choice
         errors = ", ".join(f"{number(e)} at {h}" for e, h in zip(choice.errors.error, self.horizons, strict=True))
+        ahead = "step" if self.horizons[-1] == 1 else "steps"
         kept = f"{choice.size} of {self.candidates} candidates kept ({self.form} form, refit: {choice.refit})"
-        parts = (f"{kept}; validation NMSE {errors}.", self.why_large, self.range_warning)
+        parts = (f"{kept}; validation NMSE {errors} {ahead}.", self.why_large, self.range_warning)
         return " ".join(part for part in parts if part)
 
     def _facts(self) -> Facts:

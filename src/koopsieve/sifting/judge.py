@@ -135,16 +135,24 @@ class LinearComparison(Shown):
         """Whether the whole interval is above one."""
         return not self.same and self.interval[0] > 1
 
+    @property
+    def ratio(self) -> str:
+        """The interval as text, with as many digits as show on which side of one it lies."""
+        low, high = self.interval
+        end = low if self.worse else high
+        apart = (digits for digits in range(2, 17) if f"{end:.{digits}g}" != "1")
+        digits = next(apart, 2) if self.better or self.worse else 2
+        return f"{low:.{digits}g} to {high:.{digits}g}"
+
     def describe(self) -> str:
         """Say in words whether it is better than a linear model."""
         if self.same:
             return "The plain linear model was taken: nothing beat it on the validation data."
-        low, high = self.interval
-        if not np.isfinite(high):
+        if not np.isfinite(self.interval[1]):
             return f"The {self.on} data are too few to tell its errors from those of the best plain linear model."
         verdict = "is less than" if self.better else "is larger than" if self.worse else "cannot be distinguished from"
         return (
-            f"On {self.on} data its NMSE {verdict} that of the best plain linear model: {low:.2g} to {high:.2g} times, "
+            f"On {self.on} data its NMSE {verdict} that of the best plain linear model: {self.ratio} times, "
             "with 90 per cent confidence, all horizons together."
         )
 
@@ -152,7 +160,7 @@ class LinearComparison(Shown):
         return {
             "on": self.on,
             "better": "yes" if self.better else "no",
-            "ratio": "{:.2g} to {:.2g}".format(*self.interval),
+            "ratio": self.ratio,
         }
 
 

@@ -168,8 +168,8 @@ class Bands(Shown):
             return ""
         return (
             f"Bands at level {level:g} need {needed} windows of {as_steps(horizon)} side by side, and the data that "
-            f"they were calibrated on hold {there}. Take them as the largest errors seen. Hold out more data, or ask "
-            "for a lower level or a shorter horizon."
+            f"they were calibrated on hold {there}. Take the bands as the largest errors seen. Hold out more data, or "
+            "ask for a lower level or a shorter horizon."
         )
 
     def _facts(self) -> Facts:

@@ -95,8 +95,8 @@ class Support(Shown):
         low, high = widened(region, REGION_MARGIN * np.ptp(region, axis=0))
         share = ((seen < low) | (seen > high)).mean(axis=0)
         found = [
-            f"{name!r} from {seen[:, i].min():.3g} to {seen[:, i].max():.3g}, learned from {region[0, i]:.3g} to "
-            f"{region[1, i]:.3g} ({100 * share[i]:.0f} % of the samples outside)"
+            f"{name!r} from {seen[:, i].min():.3g} to {seen[:, i].max():.3g}, in the learning data from "
+            f"{region[0, i]:.3g} to {region[1, i]:.3g} ({100 * share[i]:.0f} % of the samples outside)"
             for i, name in enumerate((*data.output_names, *data.input_names))
             if share[i] > OFTEN_OUTSIDE
         ]

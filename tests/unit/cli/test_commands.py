@@ -37,8 +37,8 @@ def test_from_a_file_to_a_report_a_model_and_predictions(bench, tmp_path):
     assert (code, err) == (0, "")
     assert "Report: result/report.html" in out
     assert "held out" in out
-    assert "others and in turn on 3 parts of these, fitted without each" in out.replace("\n", " ")
-    assert "on 3 parts of these" in (tmp_path / "result" / "report.html").read_text()
+    assert re.search("Learned from (\\d+) samples, .* on each of 3 parts of the \\1, fitted without it[.;]", out)
+    assert "on each of 3 parts of the " in (tmp_path / "result" / "report.html").read_text()
     assert sorted(p.name for p in (tmp_path / "result").iterdir()) == FILES
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bench.csv", "result"]
     summary = json.loads((tmp_path / "result" / "summary.json").read_text())
@@ -168,6 +168,10 @@ def test_data_sampled_differently_are_refused(bench, tmp_path):
         (["sift", "broken.parquet", "--states", "y"], "broken.parquet"),
         (["sift", "empty.csv", "--states", "y"], "NaN"),
         (["sift", "words.csv", "--states", "y"], "must hold numbers"),
+        (["sift", "comma.csv", "--states", "Weg, Kolben"], "Did you mean 'Weg, Kolben'.* file for --config"),
+        (["sift", "bench.csv", "--states", "y", "--test", "./bench.csv"], "bench.csv is to be learned from and judged"),
+        (["sift", "log.txt", "--states", "y"], "Expected .csv, .*; rename text to .csv"),
+        (["export", "a.npz", "--to", "java", "--out", "x"], "Invalid value for '--to': 'java' is not one of"),
         (["predict", "bench.csv", "bench.csv"], "damaged or not a file of koopsieve"),
         (["predict", "none.npz", "bench.csv"], "There is no file none.npz"),
         (["inspect", "none.npz"], "There is no file none.npz"),
@@ -189,6 +193,8 @@ def test_an_error_is_one_or_two_lines_and_exit_code_2(bench, tmp_path, arguments
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really")
     (tmp_path / "empty.csv").write_text("t,y\n1,\n2,\n3,\n")
     (tmp_path / "words.csv").write_text("t,y\n1,off\n2,on\n3,on\n")
+    (tmp_path / "comma.csv").write_text('t,"Weg, Kolben"\n1,2\n2,3\n3,5\n')
+    (tmp_path / "log.txt").write_text("t,y\n1,2\n2,3\n3,5\n")
     before = sorted(p.name for p in tmp_path.iterdir())
     code, out, err = bench(*arguments)
     assert (code, out) == (2, "")

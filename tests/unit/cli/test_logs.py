@@ -147,6 +147,28 @@ def test_marks_of_missing_values_and_formats_of_dates_travel_with_the_model(koop
     )
 
 
+def test_a_new_log_may_be_written_in_another_way_than_the_one_learned_from(koopsieve):
+    log().to_csv("log.csv", index=False)
+    assert koopsieve(*LOG, "--time", "t")[0] == 0
+    frame = log().astype({"y": object})
+    frame["t"] += np.random.default_rng(0).uniform(-5e-4, 5e-4, len(frame))
+    frame.to_csv("jitter.csv", index=False)
+    koopsieve.refused("Pass --resample 0.0", *PREDICT, "jitter.csv")
+    rows = table(koopsieve(*PREDICT, "jitter.csv", "--resample", 0.02)[1])
+    np.testing.assert_allclose(np.diff(rows["t"].astype(float)), 0.02, rtol=1e-6)
+    stamps = pd.Timestamp("2024-03-02") + pd.to_timedelta(20 * np.arange(900), unit="ms")
+    frame["t"] = stamps.strftime("%d/%m/%Y %H:%M:%S.%f")
+    frame.loc[100, "y"] = "ERR"
+    frame.to_csv("dates.csv", index=False)
+    koopsieve.refused("pass --missing 'ERR'", *PREDICT, "dates.csv")
+    marks = ["--missing", "ERR", "--gaps", "split"]
+    koopsieve.refused('with --date-format "%d/%m/%Y %H:%M:%S"', *PREDICT, "dates.csv", *marks)
+    code, out, _ = koopsieve(*PREDICT, "dates.csv", *marks, "--date-format", "%d/%m/%Y %H:%M:%S.%f")
+    assert (code, table(out)["t"][0][:10]) == (0, "2024-03-02")
+    log().to_parquet("other.parquet")
+    koopsieve.refused("--missing is about text", *PREDICT, "other.parquet", "--missing", "ERR")
+
+
 def test_predictions_join_back_by_episode_row_and_time(koopsieve):
     """Nothing is said twice: the model file remembers the columns, the gaps and the delays."""
     runs = [holes(log(600, seed=i), seed=i, count=5).assign(run=name) for i, name in enumerate(["a", "b", "=c", "d"])]

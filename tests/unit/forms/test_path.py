@@ -85,6 +85,16 @@ def test_more_than_a_quarter_is_explained(path):
     assert f"{number(np.exp(change[worst]))} times as large at horizon {path.horizons[worst]}" in more.why_large
     assert more.why_large in more.describe()
     assert replace(path, chosen=small).why_large == ""
+    no_worse = [replace(one, errors=path.points[-1].errors) for one in path.points]
+    plain = "That is more than a quarter of the candidates."
+    assert replace(more, points=tuple(no_worse)).why_large.startswith(plain)
+    no_worse = [
+        replace(one, runs=np.full(3, factor)) for factor, one in zip(range(len(no_worse), 0, -1), no_worse, strict=True)
+    ]
+    runs = f"{plain} With {path.points[small].size} the error would be larger in free runs only."
+    assert replace(more, points=tuple(no_worse)).why_large == runs
+    no_worse = [replace(one, runs=np.ones(3)) for one in no_worse]
+    assert replace(more, points=tuple(no_worse)).why_large == plain
     largest = replace(path, points=path.points[-1:], chosen=0)
     assert "no smaller set" in replace(largest, candidates=largest.choice.size + 1).why_large
     assert replace(largest, candidates=largest.choice.size).why_large == ""  # nothing was sifted

@@ -90,7 +90,7 @@ def test_the_page_says_what_was_kept_and_how_to_repeat_it(page, small_result):
         "A story.",
         "koopsieve sift bench.csv",
         "states = [&#34;y&#34;]",
-        f'<th scope="row">in words</th><td>{small_result.provenance.describe()}</td>',
+        f'<th scope="row">summary</th><td>{small_result.provenance.describe()}</td>',
     ):
         assert shown in page
 

@@ -359,3 +359,16 @@ def test_delays_with_which_linear_models_are_hopeless_are_not_tried():
 def test_one_block_gives_no_interval():
     alone = WindowErrors((1,), np.array([0.5]), np.array([np.nan]), np.array([[0.5]]))
     assert "too few to tell" in LinearComparison("validation", alone, alone).describe()
+
+
+def test_a_ratio_close_to_one_shows_on_which_side_it_lies():
+    blocks = 0.5 + 1e-7 * np.arange(8.0)[None]
+    linear, mine = (WindowErrors((1,), np.array([0.5]), np.array([0.0]), factor * blocks) for factor in (1.0, 1.0004))
+    assert (
+        "is larger than that of the best plain linear model: 1.0004 to 1.0004 times"
+        in LinearComparison("test", mine, linear).describe()
+    )
+    assert (
+        "is less than that of the best plain linear model: 0.9996 to 0.9996 times"
+        in LinearComparison("test", linear, mine).describe()
+    )

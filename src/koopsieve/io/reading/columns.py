@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -157,6 +158,10 @@ def check_columns(available: Sequence[str], columns: Columns, source: str) -> No
         near = (get_close_matches(name.lower(), known, 1) for name in missing)
         meant = dict.fromkeys(repr(known[found[0]]) for found in near if found)
         hint = f" Did you mean {', '.join(meant)}?" if meant else ""
+        if available and all(re.fullmatch(r"[-+.,\d]*\d(e[-+]?\d+)?", name, re.IGNORECASE) for name in available):
+            hint = " These are numbers: put a line with the names of the columns above them."
+        if "," in "".join(meant):
+            hint += " On the command line commas separate names: write this one into a file for --config."
         message = f"Not in {source}: {', '.join(map(repr, missing))}. The columns there are: {there}.{hint}"
         raise MissingColumnsError(message, tuple(available))
     twice = [name for name in columns.wanted if list(available).count(name) > 1]

@@ -197,7 +197,9 @@ def read_table(path: Path, columns: Columns) -> Table:
     if not path.exists():
         raise KoopsieveError(f"There is no file {path}. Check the path; the current folder is {Path.cwd()}.")
     if reader is None:
-        raise KoopsieveError(f"{path} has a suffix that is not known. Expected {', '.join(READERS)}.")
+        raise KoopsieveError(
+            f"{path} has a suffix that is not known. Expected {', '.join(READERS)}; rename text to .csv."
+        )
     if path.stat().st_size == 0:
         raise KoopsieveError(f"{path} is empty. Expected samples.")
     with reading_in_words(path):

@@ -143,7 +143,11 @@ COLUMNS = "The columns there are: 'run', 't', 'y', 'z', 'u'."
 REFUSED = [
     (("x.csv", lambda _: None), {}, "There is no file {path}. Check the path"),
     (("x.csv", lambda path: path.mkdir()), {}, "{path} is a folder. Pass the files in it"),
-    (("x.xls", lambda path: path.write_text("y")), {}, "not known. Expected .csv, .xlsx, .parquet, .npz, .mat."),
+    (
+        ("x.xls", lambda path: path.write_text("y")),
+        {},
+        "not known. Expected .csv, .xlsx, .parquet, .npz, .mat; rename text to .csv.",
+    ),
     (("x", lambda path: path.write_text("y")), {}, "{path} has a suffix that is not known."),
     (csv(""), {}, "{path} is empty. Expected samples."),
     (("x.mat", lambda path: path.touch()), {}, "{path} is empty."),

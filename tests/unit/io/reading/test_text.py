@@ -182,6 +182,14 @@ def test_a_long_file_is_read_block_by_block(tmp_path, monkeypatch):
         Trajectories.from_file(tmp_path / "x.csv", "y", time="t")
 
 
+def test_a_file_without_names_is_told_from_one_with_other_names(tmp_path):
+    for content, numbers in (("1.5,2\n3,4\n", True), ("-1,2e-3\n3,4\n", True), ("a,2\n3,4\n", False)):
+        (tmp_path / "log.csv").write_text(content)
+        with pytest.raises(KoopsieveError, match="Not in") as raised:
+            Trajectories.from_file(tmp_path / "log.csv", "y")
+        assert str(raised.value).endswith("put a line with the names of the columns above them.") is numbers
+
+
 @pytest.mark.parametrize(
     "content, listed",
     [("a;b\n1;2\n3;4\n", "'a', 'b'"), ("# c\na|b\n1|2\n", "'a', 'b'"), ("a\tb\tc,d\n1\t2\t3\n", "'a', 'b', 'c,d'")],
