@@ -139,8 +139,7 @@ class Learning:
         one_step = one_step_factor(structure.regressors, Episodes(parts), n)
         constant = None if phi.constant is None else phi.names.index(phi.constant)
         problem = sieve.problem(structure, one_step, Episodes(parts), np.random.default_rng(task.seed), constant)
-        limits = np.stack([bounds.low, bounds.high])
-        return cls(problem, phi, np.stack([visited.min(axis=0), visited.max(axis=0)]), limits)
+        return cls(problem, phi, np.stack([visited.min(axis=0), visited.max(axis=0)]), bounds)
 
     def model(self, found: FittedSet) -> ReprojectedModel:
         """Return the model of a set."""
