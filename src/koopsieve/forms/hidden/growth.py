@@ -80,15 +80,15 @@ class Growth:
         deviation = np.std(states @ np.linalg.inv(basis).T, axis=0)
         return found.changed(basis * np.where(deviation > 0, deviation, 1.0))
 
-    def grown(self, problem: HiddenProblem, space: LinearStateSpace, until: float = np.inf) -> HiddenFit:
-        """Return the fit of all terms of the problem, from the linear system on; no round begins after `until`."""
+    def grown(self, problem: HiddenProblem, space: LinearStateSpace) -> HiddenFit:
+        """Return the fit of all terms of the problem, from the linear system on."""
         terms = problem.structure.terms
         coef = with_linear(terms, space.rows)
         low = terms.degrees <= 2
         free = np.broadcast_to(low, coef.shape)
-        coef = fitted(self.quadratic, problem, coef, free, _ROWS, until, GROWING).coef
+        coef = fitted(self.quadratic, problem, coef, free, _ROWS, shrinkage=GROWING).coef
         free = np.ones(coef.shape, dtype=bool)
-        return fitted(self.higher, problem, coef, free, _ROWS, until, GROWING)
+        return fitted(self.higher, problem, coef, free, _ROWS, shrinkage=GROWING)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,10 +24,9 @@ _ALIKE = 1e-6  # relative difference of gains and costs that rounding may cause
 _BETTER = 1e-6  # relative fall of the squared error for which an exchange is made
 
 
-def evidence(factor: TriangularFactor, log_odds: float, names: tuple[str, ...] | None = None) -> Estimate:
+def evidence(factor: TriangularFactor, log_odds: float) -> Estimate:
     """Return what spike and slab infers from a regression, the prior log odds of every column lowered by `log_odds`."""
-    regressors = tuple(map(str, range(len(factor.R)))) if names is None else names
-    statistics = SomeTargets(factor, ("simulated outputs",), every=regressors)
+    statistics = SomeTargets(factor, ("simulated outputs",), every=tuple(map(str, range(len(factor.R)))))
     prior = replace(SpikeSlabPrior.strict(), worth=2 * log_odds / max(factor.rows, 1.0))
     return SpikeSlab(prior, starts=(Start.GREEDY, Start.RIDGE), averaged=False).identify(statistics)
 
