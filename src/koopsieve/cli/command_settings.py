@@ -31,6 +31,7 @@ from koopsieve.cli.options import (
     whole_or_auto,
     wholes,
 )
+from koopsieve.dictionary import Block
 from koopsieve.forms import FORMS
 from koopsieve.identify import STLSQ, Identifier, LeastSquares, SparseBayes, SpikeSlab
 from koopsieve.io.reading.columns import KEEP, OUTLIERS
@@ -46,7 +47,6 @@ HOLDOUT = 0.3
 GAPS = one_of("refuse", "split", "interpolate", "raise")
 _READING = ("episode", "time", "dt", "gaps", "max_gap", "resample", "missing", "date_format", "outliers")
 _PLAIN = ("form", "horizons", "path_length", "max_terms", "budget", "validation", "threshold", "level", "seed")
-_BLOCKS = ("States", "Constant", "Inputs", "Monomials", "SquaredExponential")
 _SIEVES = {"graph": "GraphSieve", "horizon": "HorizonSieve", "simulation": "SimulationSieve"}
 DATA, DICTIONARY, JUDGING, OUTPUT = "The data", "The dictionary", "Sifting and judging", "What comes out"
 
@@ -228,10 +228,9 @@ def to_python(settings: Settings) -> str:
     reading = {name: value for name, value in reading.items() if value not in (None, (), {}, "raise", "refuse", KEEP)}
     names, width = ["Trajectories", "sift"], len(settings.inputs)
     options = []
-    if settings.polynomials is not None or settings.kernels is not None:
-        block = repr(recipe(settings, width))
-        options.append(block)
-        names += [name for name in _BLOCKS if f"{name}(" in block]
+    if isinstance(block := recipe(settings, width), Block):
+        options.append(repr(block))
+        names += [type(one).__name__ for one in block.recipes()]
     if not isinstance(settings.delays, str):
         options.append(f"delays={delays(settings, width)!r}")
         names.append("Embedding")
