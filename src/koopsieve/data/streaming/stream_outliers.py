@@ -27,12 +27,11 @@ from koopsieve.data.outliers import (
     single_flags,
 )
 from koopsieve.data.provenance import SourceRows
-from koopsieve.data.streaming.blocks import ChangedOrigin, Origin, Piece, SampleBlock
+from koopsieve.data.streaming.blocks import BLOCK_ROWS, ChangedOrigin, Origin, Piece, SampleBlock
 from koopsieve.io.reading.columns import DROP
 
 MAX_SAMPLED_ROWS = 50_000
 MAX_DROPPED = 10_000  # more are kept in no list, and are no single faults
-BLOCK_ROWS = 16_384
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ from scipy.optimize import minimize
 from koopsieve._types import NOT_NEGATIVE, BoolArray, FloatArray, IndexArray, check_fields
 from koopsieve.execution import one_blas_thread
 from koopsieve.regression import TriangularFactor
-
-_FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
+from koopsieve.sieve.simulation.simulation_problem import FLOOR
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +66,8 @@ def log_error_and_gradient(
     squared = np.mean(errors**2, axis=1) / np.where(variance > 0, variance, 1.0)
     if not np.isfinite(squared).all():
         return np.inf, np.zeros_like(K)
-    held = np.maximum(squared, _FLOOR)
-    slopes = 2 * errors * (weight / held * (squared > _FLOOR) / np.where(variance > 0, variance, 1.0))[:, None]
+    held = np.maximum(squared, FLOOR)
+    slopes = 2 * errors * (weight / held * (squared > FLOOR) / np.where(variance > 0, variance, 1.0))[:, None]
     gradient = _adjoint(K, states, windows, columns, slopes / errors.shape[1])
     return float(np.sum(weight * np.log(held))), gradient
 

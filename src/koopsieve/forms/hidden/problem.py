@@ -17,11 +17,11 @@ from koopsieve.forms.hidden.power_table import PowerTable
 from koopsieve.forms.hidden.start import LinearStateSpace
 from koopsieve.forms.hidden.structure import BOUND, Aim, HiddenStructure
 from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.simulation_problem import FLOOR
 from koopsieve.sieve.simulation.windows import Windows
 
 _CHUNK = 1 << 22  # entries of the Jacobian held at once
 MARGIN = 1.0  # share of the range of simulated states by which they may leave it while fitting
-_FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class HiddenProblem:
 
     def in_units_left(self, coef: FloatArray) -> HiddenProblem:
         """Return the problem with errors in units of those that `coef` leaves, so that all outputs weigh the same."""
-        left = np.maximum(self.squared_errors(coef), _FLOOR)
+        left = np.maximum(self.squared_errors(coef), FLOOR)
         unit = np.sqrt(np.where(np.isfinite(left), left, 1.0))
         return replace(self, aim=replace(self.aim, unit=unit))
 

@@ -22,7 +22,7 @@ _WEAK_PRIOR = 1e-7  # singular value, relative to the largest, of a direction th
 ALIKE = 1e-6  # relative difference of losses that rounding may cause in fits that have not settled to the last digit
 _SHARE_OF_GROWTH = 4  # every fourth window, but at least those simulated side by side, is fitted over growing lengths
 USELESS = 1.0  # loss of the mean of the outputs
-_FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
+FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +182,7 @@ class SimulationProblem:
 
     def _relative(self, fit: WindowFit, theta: FloatArray) -> FloatArray:
         relative: FloatArray = fit.squared_errors(theta) / self.variance
-        return np.maximum(relative, _FLOOR)
+        return np.maximum(relative, FLOOR)
 
     def _mean(self, squared_errors: FloatArray) -> float:
         return float(np.exp(np.sum(self.weight * np.log(squared_errors))))
