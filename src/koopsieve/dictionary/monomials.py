@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -239,7 +239,7 @@ def _centers(domain: Domain) -> tuple[FloatArray, list[str]]:
 
 
 def _products(powers: IndexArray, names: Sequence[str], center: FloatArray) -> Products | ScaledProducts:
-    found = tuple(_monomial_name(row, names) for row in powers)
+    found = tuple(monomial_name(row, names) for row in powers)
     if not center.any():
         return Products(found, powers)
     return ScaledProducts(found, powers, center, np.ones(len(center)))
@@ -252,7 +252,13 @@ def _moved_name(name: str, center: float, deviation: float) -> str:
     return f"({name} {'+' if center < 0 else '-'} {abs(center):.{digits}g})"
 
 
-def _monomial_name(powers: IndexArray, names: Sequence[str]) -> str:
-    return " ".join(
-        name if power == 1 else f"{name}^{power}" for name, power in zip(names, powers, strict=False) if power
-    )
+def monomial_name(powers: Iterable[int], names: Sequence[str]) -> str:
+    """Return how a product of powers is written; the constant is 1.
+
+    Examples
+    --------
+    >>> monomial_name([2, 0, 1], ["x1", "x2", "u"]), monomial_name([0], ["x1"])
+    ('x1^2 u', '1')
+    """
+    held = [(name, power) for name, power in zip(names, powers, strict=False) if power]
+    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in held) or "1"
