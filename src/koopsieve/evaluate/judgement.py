@@ -14,7 +14,7 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown, number
 from koopsieve._display import steps as as_steps
-from koopsieve._types import BoolArray, FloatArray, magnitude
+from koopsieve._types import BoolArray, FloatArray, magnitude, or_one
 from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate.metrics import horizon_nmse
 from koopsieve.regression import DesignDiagnostics, RegressionStatistics, design_diagnostics
@@ -57,7 +57,7 @@ def simulation_errors(
     unit = magnitude(seen)
     relative = np.var(seen / unit, axis=0) if variance is None else variance / unit / unit
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = (model.free_runs(states, acting) / unit - true / unit) ** 2 / np.where(relative > 0, relative, 1.0)
+        gap = (model.free_runs(states, acting) / unit - true / unit) ** 2 / or_one(relative)
         errors: FloatArray = gap.mean(axis=(1, 2))
     return np.where(np.isfinite(errors), errors, np.inf)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from koopsieve._display import Facts, Shown
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, or_one
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.splitting import Stretch
@@ -120,7 +120,7 @@ class Parts:
         n, learn = len(self.windows.output_names), self.learn.states if isinstance(self.learn, Trajectories) else ()
         seen = np.concatenate([x[:, :n] for x in (*learn, *self.windows.states)])
         variance: FloatArray = spread(seen) / len(seen)
-        return np.where(variance > 0, variance, 1.0)
+        return or_one(variance)
 
     @property
     def provenance(self) -> Provenance:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray
+from koopsieve._types import BoolArray, FloatArray, or_one
 from koopsieve.forms.hidden.encoder import encoded
 from koopsieve.forms.hidden.fit import FreeCoefficients, HiddenFit, QuasiNewton, fitted
 from koopsieve.forms.hidden.learning import HiddenLearning, plain_encoder
@@ -78,7 +78,7 @@ class Growth:
         basis = modal_basis(found.A, found.C)
         states = problem.structure.run(end, problem.starts, problem.inputs)[:, burn:, :n].reshape(-1, n)
         deviation = np.std(states @ np.linalg.inv(basis).T, axis=0)
-        return found.changed(basis * np.where(deviation > 0, deviation, 1.0))
+        return found.changed(basis * or_one(deviation))
 
     def grown(self, problem: HiddenProblem, space: LinearStateSpace) -> HiddenFit:
         """Return the fit of all terms of the problem, from the linear system on."""

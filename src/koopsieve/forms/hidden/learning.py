@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from koopsieve._types import FloatArray, magnitude
+from koopsieve._types import FloatArray, magnitude, or_one
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.judgement import RANGE_FACTOR
@@ -241,4 +241,4 @@ def plain_encoder(space: LinearStateSpace) -> FloatArray:
 def _mean_and_deviation(values: FloatArray) -> FloatArray:
     unit = magnitude(values) if values.size else 1.0
     mean, deviation = np.mean(values / unit, axis=0), np.std(values / unit, axis=0)
-    return np.stack([mean, np.where(deviation > 0, deviation, 1.0)]) * unit
+    return np.stack([mean, or_one(deviation)]) * unit

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray, or_one
 from koopsieve.evaluate.judgement import runs_in_range
 from koopsieve.forms.hidden.power_table import PowerTable
 from koopsieve.forms.hidden.start import LinearStateSpace
@@ -149,8 +149,7 @@ def state_deviations(problem: HiddenProblem, coef: FloatArray) -> FloatArray:
     """Return the standard deviation of every simulated state after the burn-in; one where it does not change."""
     n = problem.structure.states
     states = problem.structure.run(coef, problem.starts, problem.inputs)[:, problem.aim.burn :, :n]
-    deviation = np.std(np.clip(states, *problem.structure.limits), axis=(0, 1))
-    return np.where(deviation > 0, deviation, 1.0)
+    return or_one(np.std(np.clip(states, *problem.structure.limits), axis=(0, 1)))
 
 
 def in_state_units(problem: HiddenProblem, unit: FloatArray) -> FloatArray:

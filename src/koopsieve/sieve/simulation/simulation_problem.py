@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray, or_one
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.far_terms import FarTerms, back
 from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LeastSquaresFit, LevenbergMarquardt
@@ -71,8 +71,7 @@ class SimulationProblem:
     @cached_property
     def variance(self) -> FloatArray:
         """Variance of the outputs over all windows, shape (n,)."""
-        variance: FloatArray = np.var(self.windows.outputs, axis=(0, 1))
-        return np.where(variance > 0, variance, 1.0)
+        return or_one(np.var(self.windows.outputs, axis=(0, 1)))
 
     def shortened(self, length: int) -> SimulationProblem:
         """Return the problem over the first `length` steps of every window."""
@@ -221,8 +220,7 @@ def least_squares(factor: TriangularFactor, columns: IndexArray, target: int = 0
     would let rounding decide which.
     """
     R = factor.R[:, columns]
-    norm = np.linalg.norm(R, axis=0)
-    scale = np.where(norm > 0, norm, 1.0)
+    scale = or_one(np.linalg.norm(R, axis=0))
     left, spread, turn = np.linalg.svd(R / scale, full_matrices=False)
     prior = (_WEAK_PRIOR * spread.max(initial=0.0)) ** 2
     filtered = (left.T @ factor.S[:, target]) * spread / (spread**2 + max(prior, np.finfo(float).tiny))
