@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from koopsieve._archive import read_archive, write_archive
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices, real_array
-from koopsieve.data.signals import Signals
+from koopsieve.data.signals import Dataset, Signals
 from koopsieve.dictionary.observables import Observables, Program, evaluate_families, joined, offsets, selected
-from koopsieve.dictionary.recipes import Block, Samples
+from koopsieve.dictionary.recipes import Block
 from koopsieve.dictionary.registry import from_parts, to_parts
 from koopsieve.dictionary.states import Coordinates, Inputs, Ones, Pairs
 
@@ -53,7 +53,7 @@ class Dictionary(Shown):
             )
 
     @classmethod
-    def fitted(cls, recipes: Sequence[Block], samples: Samples, rng: np.random.Generator) -> Dictionary:
+    def fitted(cls, recipes: Sequence[Block], samples: Dataset, rng: np.random.Generator) -> Dictionary:
         """Fit the blocks in order; without a block that sees the inputs, the inputs themselves are the input terms."""
         found = [recipe.fit_block(samples, rng) for recipe in recipes]
         observables = tuple(one.observables for one in found if one.observables is not None and one.observables.size)

@@ -13,9 +13,10 @@ import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
+from koopsieve.data.signals import Dataset
 from koopsieve.dictionary.centers import moments
 from koopsieve.dictionary.observables import NODE, Observables, Program, indices_below, program
-from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS, Block, Domain, Fitted, Samples
+from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS, Block, Domain, Fitted
 
 MAX_DEGREE = 100
 MAX_MONOMIALS = 50_000  # their regression alone would take 20 GB
@@ -196,7 +197,7 @@ class Monomials(Block):
                 "Constant()."
             )
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """List the powers, and find the signals that zero is far from."""
         domain, signals = Domain(samples, self.of), samples.signals
         d, n, used = len(domain.names), len(signals.state_names), self._columns(signals, len(domain.names))
