@@ -19,8 +19,10 @@ from koopsieve.forms import Model
 from koopsieve.forms.task import MAX_WINDOW, MIN_WINDOW
 from koopsieve.sifting.settings import Data
 
-DRIFTED = 3.0  # error of long runs, relative to the variance; that of another record of the same plant is 2
-LOST = 100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
+MAX_RUN_ERROR = 3.0  # error of long runs, relative to the variance; that of another record of the same plant is 2
+MAX_WHOLE_RUN_ERROR = (
+    100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
+)
 MAX_UNCUT_ROWS = 20_000  # samples of whole episodes that a candidate is simulated along
 LONGEST_RUN = 5_000  # samples of one of these
 
@@ -155,7 +157,7 @@ class Parts:
         """
         if self.uncut is None:
             return False
-        return bool(simulation_errors(model, self.uncut, self.variance, least=1).mean() > DRIFTED)
+        return bool(simulation_errors(model, self.uncut, self.variance, least=1).mean() > MAX_RUN_ERROR)
 
     def whole_runs(self, model: Model) -> float:
         """Return the mean error of runs along whole episodes; 0 where the data are read from a stream."""
@@ -165,7 +167,7 @@ class Parts:
 
     def runs_away(self, model: Model) -> bool:
         """Tell whether a run along a whole episode loses the data: a thousand steps may not show a slow growth."""
-        return self.whole_runs(model) > LOST
+        return self.whole_runs(model) > MAX_WHOLE_RUN_ERROR
 
     def errors(self, model: Model, before: Model) -> Errors:
         """Return a model's errors where it is judged; on validation data those of the model that had not seen them."""

@@ -146,7 +146,7 @@ def _filter_tables(kalman: KalmanFilter) -> tuple[dict[str, Any], dict[str, Floa
 
 STEPS, HOLD = 12, 6  # of the closed loop, and steps for which a reference stays
 NOISE_SHARE = 0.003  # of the working range, added to every output
-WORSE = 0.02  # share of the cost by which a plan in C may be above that of Python
+MAX_EXCESS = 0.02  # share of the cost by which a plan in C may be above that of Python
 TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-3  # of the largest number that the estimate holds
 
 
@@ -223,7 +223,7 @@ int main(void)
             worse = above;
     }}
     printf("estimate   largest difference %.1e %s\\n", differs, differs <= TOLERANCE ? "ok" : "TOO LARGE");
-    printf("plan       largest cost above Python's %.1e %s\\n", worse, worse <= {number(WORSE)} ? "ok" : "TOO LARGE");
-    return !(differs <= TOLERANCE) + !(worse <= {number(WORSE)});
+    printf("plan       largest cost above Python's %.1e %s\\n", worse, worse <= {number(MAX_EXCESS)} ? "ok" : "TOO LARGE");
+    return !(differs <= TOLERANCE) + !(worse <= {number(MAX_EXCESS)});
 }}
 """

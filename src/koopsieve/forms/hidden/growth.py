@@ -31,7 +31,7 @@ _LINEAR = LevenbergMarquardt(iterations=30, tolerance=1e-3, damping=1e-3)
 _QUADRATIC = LevenbergMarquardt(iterations=12, tolerance=1e-2, damping=1e-2, stiffness=0.3)
 _HIGHER = LevenbergMarquardt(iterations=8, tolerance=0.02, damping=1e-2, polish=QuasiNewton(iterations=40))
 _ROWS = 10  # of a Gauss–Newton regression, per coefficient
-GROWING = 1.0  # shrinkage while all terms are there: less, so that products can come in
+SHRINKAGE_WHILE_GROWING = 1.0  # shrinkage while all terms are there: less, so that products can come in
 _FAR = 1e6  # standard deviations at which the states of a linear system are held
 MAX_STATES = 8  # that are tried
 MAX_COEFFICIENTS = 1000  # of the model with all terms
@@ -86,9 +86,9 @@ class Growth:
         coef = with_linear(terms, space.rows)
         low = terms.degrees <= 2
         free = np.broadcast_to(low, coef.shape)
-        coef = fitted(self.quadratic, problem, coef, free, _ROWS, shrinkage=GROWING).coef
+        coef = fitted(self.quadratic, problem, coef, free, _ROWS, shrinkage=SHRINKAGE_WHILE_GROWING).coef
         free = np.ones(coef.shape, dtype=bool)
-        return fitted(self.higher, problem, coef, free, _ROWS, shrinkage=GROWING)
+        return fitted(self.higher, problem, coef, free, _ROWS, shrinkage=SHRINKAGE_WHILE_GROWING)
 
 
 @dataclass(frozen=True, eq=False)
