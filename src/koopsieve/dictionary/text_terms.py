@@ -241,9 +241,8 @@ class HardNonlinearities(Block):
         for column, output in enumerate(signals.outputs):
             if rows[:, column].min() >= 0 and np.ptp(rows[:, column]) > 0:
                 yield f"sqrt({names[column]})"
-            before = f"{output}[k-1]"
-            if before in domain.names:
-                other = domain.names.index(before)
+            if (output, -1) in signals.samples:
+                other = signals.samples.index((output, -1))
                 yield from _of_change(f"{names[column]} - {names[other]}", rows[:, column] - rows[:, other])
 
 

@@ -183,7 +183,7 @@ def closed_loop_vectors(law: ControlLaw, acting: ArrayLike) -> dict[str, FloatAr
 def checking_program(found: dict[str, FloatArray]) -> str:
     """Return the program; it fails where estimates differ, or a plan costs more than that of Python."""
     size = max(float(np.abs(found[name]).max()) for name in ("estimate_expected", "measured"))
-    smallest = 1e-9 * float(found["cost_expected"].max())
+    smallest, most = 1e-9 * float(found["cost_expected"].max()), number(MAX_EXCESS)
     tables = "".join(table(name, one if one.size else np.zeros((STEPS, 1))) for name, one in found.items())
     return f"""/* Compares @name@.c with what Python computed in a short closed loop. Written by koopsieve. */
 #include <math.h>
@@ -223,7 +223,7 @@ int main(void)
             worse = above;
     }}
     printf("estimate   largest difference %.1e %s\\n", differs, differs <= TOLERANCE ? "ok" : "TOO LARGE");
-    printf("plan       largest cost above Python's %.1e %s\\n", worse, worse <= {number(MAX_EXCESS)} ? "ok" : "TOO LARGE");
-    return !(differs <= TOLERANCE) + !(worse <= {number(MAX_EXCESS)});
+    printf("plan       largest cost above Python's %.1e %s\\n", worse, worse <= {most} ? "ok" : "TOO LARGE");
+    return !(differs <= TOLERANCE) + !(worse <= {most});
 }}
 """
