@@ -13,6 +13,7 @@ import numpy as np
 
 from koopsieve._types import FloatArray, magnitude, or_one
 from koopsieve.data import Trajectories
+from koopsieve.data.episodes import usual_length
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.judgement import RANGE_FACTOR
 from koopsieve.forms.hidden.encoder import encoded, fitted_encoder
@@ -119,7 +120,7 @@ class HiddenLearning:
             for part in parts
             for x, u in zip(part.states, part.inputs, strict=True)
         )
-        length = min(length, max(2 * usual_length(episodes) // 3, 1))
+        length = min(length, max(2 * usual_length(len(u) for _, u in episodes) // 3, 1))
         rows = sum(len(u) for _, u in episodes)
         count = int(np.clip(3 * rows // length, 4, count))
         outputs = len(dictionary.signals.outputs)
@@ -225,12 +226,6 @@ class HiddenLearning:
         """Return the same of other data, in the units of these."""
         count, length = self.windows.count, self.windows.length
         return self.of(parts, self.dictionary, self.scaling, length, count, self.burn, seed)
-
-
-def usual_length(episodes: tuple[Episode, ...]) -> int:
-    """Return the number of steps that episodes reach which hold half of the steps."""
-    lengths = np.sort([len(u) for _, u in episodes])
-    return int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * lengths.sum())])
 
 
 def plain_encoder(space: LinearStateSpace) -> FloatArray:
