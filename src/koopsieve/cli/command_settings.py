@@ -46,7 +46,8 @@ METHODS: dict[str, Identifier] = {
 HOLDOUT = 0.3
 GAPS = one_of("refuse", "split", "interpolate", "raise")
 _READING = ("episode", "time", "dt", "gaps", "max_gap", "resample", "missing", "date_format", "outliers")
-_PLAIN = ("form", "horizons", "path_length", "max_terms", "budget", "validation", "threshold", "level", "seed")
+# settings that `sift` in Python takes as they are
+ALIKE = ("form", "horizons", "path_length", "max_terms", "budget", "validation", "threshold", "level", "seed")
 _SIEVES = {"graph": "GraphSieve", "horizon": "HorizonSieve", "simulation": "SimulationSieve"}
 DATA, DICTIONARY, JUDGING, OUTPUT = "The data", "The dictionary", "Sifting and judging", "What comes out"
 
@@ -245,7 +246,7 @@ def to_python(settings: Settings) -> str:
         options.append(f"compare={{{', '.join(f'{name!r}: {method}()' for name, method in methods.items())}}}")
         names += methods.values()
     plain = {one.name: one.default for one in fields(settings)}
-    options += [f"{name}={getattr(settings, name)!r}" for name in _PLAIN if getattr(settings, name) != plain[name]]
+    options += [f"{name}={getattr(settings, name)!r}" for name in ALIKE if getattr(settings, name) != plain[name]]
     test = f"Trajectories.from_file({list(settings.test)!r}, **reading)" if settings.test else repr(settings.holdout)
     return "\n".join(
         [
