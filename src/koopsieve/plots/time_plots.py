@@ -94,8 +94,7 @@ def band_around(result: SieveResult, state: FloatArray, mean: FloatArray) -> tup
 
     None where it has none, or where they were made of the judged data.
     """
-    known = result.model.calibration
-    bands = None if known is None else known.bands
+    bands = result.model.bands
     if bands is None or result.coverage is None:
         return None
     steps = min(len(mean) - 1, bands.longest)
