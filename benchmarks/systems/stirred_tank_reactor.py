@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve.systems.differential_equations import checked_drive, integrate
-from koopsieve.systems.plants import REACTOR_STEP, reactor_derivative
+from koopsieve.systems.plants import reactor_derivative
+
+STEP = 0.01  # minutes
 
 
 def stirred_tank(drive: ArrayLike, dt: float = 0.05, *, initial: Sequence[float] = (3.0, 1.117)) -> np.ndarray:
@@ -25,4 +27,4 @@ def stirred_tank(drive: ArrayLike, dt: float = 0.05, *, initial: Sequence[float]
     -------
     array, shape (steps + 1, 2)
     """
-    return integrate(reactor_derivative, initial, checked_drive(drive, "flow", "feed"), dt, REACTOR_STEP)
+    return integrate(reactor_derivative, initial, checked_drive(drive, "flow", "feed"), dt, STEP)

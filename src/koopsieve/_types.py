@@ -219,6 +219,11 @@ def magnitude(values: FloatArray) -> FloatArray:
     return np.where(peak > 0, np.ldexp(1.0, np.frexp(peak)[1] - 1), 1.0)
 
 
+def or_one(sizes: FloatArray) -> FloatArray:
+    """Return sizes to divide by: one where a size is not above zero."""
+    return np.where(sizes > 0, sizes, 1.0)
+
+
 def _is_masked(values: Any) -> bool:
     """Tell whether NumPy would drop a mask on the way to an array."""
     if isinstance(values, list | tuple):

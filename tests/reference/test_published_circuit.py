@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from koopsieve.datasets import FOLDER_VARIABLE
 from koopsieve.identify import SpikeSlab, SpikeSlabPrior, UpdateOrder
 from koopsieve.regression import compress
 from koopsieve.reproduction.study_runs import observables
-from koopsieve.reproduction.study_settings import FILE, VARIABLE, circuit_study, load_records
+from koopsieve.reproduction.study_settings import FILE, circuit_study, load_records
 from koopsieve.sieve.algorithm_2 import reduce
 
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
@@ -23,9 +24,9 @@ CASES += [("PREVIOUS_SWEEP", relaxation, size) for relaxation, size in DAMPINGS.
 
 @pytest.fixture(scope="module")
 def circuit():
-    folder = Path(os.environ.get(VARIABLE) or BESIDE)
+    folder = Path(os.environ.get(FOLDER_VARIABLE) or BESIDE)
     if not (folder / FILE).is_file():
-        pytest.skip(f"the measured records ({FILE}) are neither in {VARIABLE} nor in ../shared/data")
+        pytest.skip(f"the measured records ({FILE}) are neither in {FOLDER_VARIABLE} nor in ../shared/data")
     study = circuit_study()
     train = load_records(folder, study.data, study.simulated, 0).train
     phi = observables(study.kernels).fit(train, seed=0)

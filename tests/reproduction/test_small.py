@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from koopsieve._types import KoopsieveError, KoopsieveWarning
+from koopsieve.datasets import FOLDER_VARIABLE
 from koopsieve.execution import silent
 from koopsieve.reproduction import reproduce
 from koopsieve.reproduction.reproduce import Options, reproduce_study
@@ -151,7 +152,7 @@ def _wait_until_group_is_gone(group):
 def test_simulated_circuit_is_named_in_every_table(tmp_path, monkeypatch):
     from koopsieve.reproduction import study_settings
 
-    monkeypatch.delenv(study_settings.VARIABLE, raising=False)
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     monkeypatch.setattr(study_settings, "_from_package", lambda data: (_ for _ in ()).throw(ImportError))
     with pytest.warns(KoopsieveWarning, match="simulated circuit"):
         found = reproduce("wiener-hammerstein", tmp_path)["wiener-hammerstein"]

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from koopsieve._written import json_number
+from koopsieve.datasets import FOLDER_VARIABLE
 from koopsieve.reproduction import reproduce
-from koopsieve.reproduction.study_settings import FILE, VARIABLE
+from koopsieve.reproduction.study_settings import FILE
 
 pytestmark = pytest.mark.slow
 NEXT_DOOR = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -26,9 +27,9 @@ def usv(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def circuit(tmp_path_factory):
-    folder = Path(os.environ.get(VARIABLE) or NEXT_DOOR)
+    folder = Path(os.environ.get(FOLDER_VARIABLE) or NEXT_DOOR)
     if not (folder / FILE).is_file():
-        pytest.skip(f"the measured records ({FILE}) are neither in {VARIABLE} nor in ../shared/data")
+        pytest.skip(f"the measured records ({FILE}) are neither in {FOLDER_VARIABLE} nor in ../shared/data")
     return reproduce("wiener-hammerstein", tmp_path_factory.mktemp("circuit"), data=folder)["wiener-hammerstein"]
 
 

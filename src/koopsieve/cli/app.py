@@ -25,6 +25,7 @@ from koopsieve.cli.options import Overwrite
 from koopsieve.cli.predict import predict, simulate
 from koopsieve.cli.saved import compare, export, inspect
 from koopsieve.cli.sift import sift
+from koopsieve.datasets import FOLDER_VARIABLE
 from koopsieve.execution.executors import bar
 
 _ARGUMENT = re.compile(r"""\b(gaps|max_gap|resample|outliers|episode|time|dt)=["']?(\w(?:[\w.+-]*\w)?)?["']?(?:…)?""")
@@ -66,7 +67,7 @@ def reproduce(
     runs: Annotated[int | None, typer.Option(min=1, help="Monte Carlo runs per noise level (paper: 25).")] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder with the measured Wiener-Hammerstein records.", envvar="KOOPSIEVE_DATA"),
+        typer.Option(help="Folder with the measured Wiener-Hammerstein records.", envvar=FOLDER_VARIABLE),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="3 runs and fewer noise levels.")] = False,

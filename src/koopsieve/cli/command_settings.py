@@ -31,6 +31,7 @@ from koopsieve.cli.options import (
     whole_or_auto,
     wholes,
 )
+from koopsieve.dictionary import Block
 from koopsieve.forms import FORMS
 from koopsieve.identify import STLSQ, Identifier, LeastSquares, SparseBayes, SpikeSlab
 from koopsieve.io.reading.columns import KEEP, OUTLIERS
@@ -45,8 +46,8 @@ METHODS: dict[str, Identifier] = {
 HOLDOUT = 0.3
 GAPS = one_of("refuse", "split", "interpolate", "raise")
 _READING = ("episode", "time", "dt", "gaps", "max_gap", "resample", "missing", "date_format", "outliers")
-_PLAIN = ("form", "horizons", "path_length", "max_terms", "budget", "validation", "threshold", "level", "seed")
-_BLOCKS = ("States", "Constant", "Inputs", "Monomials", "SquaredExponential")
+# settings that `sift` in Python takes as they are
+ALIKE = ("form", "horizons", "path_length", "max_terms", "budget", "validation", "threshold", "level", "seed")
 _SIEVES = {"graph": "GraphSieve", "horizon": "HorizonSieve", "simulation": "SimulationSieve"}
 DATA, DICTIONARY, JUDGING, OUTPUT = "The data", "The dictionary", "Sifting and judging", "What comes out"
 
@@ -234,10 +235,9 @@ def to_python(settings: Settings) -> str:
     reading = {name: value for name, value in reading.items() if value not in (None, (), {}, "raise", "refuse", KEEP)}
     names, width = ["Trajectories", "sift"], len(settings.inputs)
     options = []
-    if settings.polynomials is not None or settings.kernels is not None:
-        block = repr(recipe(settings, width))
-        options.append(block)
-        names += [name for name in _BLOCKS if f"{name}(" in block]
+    if isinstance(block := recipe(settings, width), Block):
+        options.append(repr(block))
+        names += [type(one).__name__ for one in block.recipes()]
     if not isinstance(settings.delays, str):
         options.append(f"delays={delays(settings, width)!r}")
         names.append("Embedding")
@@ -252,7 +252,7 @@ def to_python(settings: Settings) -> str:
         options.append(f"compare={{{', '.join(f'{name!r}: {method}()' for name, method in methods.items())}}}")
         names += methods.values()
     plain = {one.name: one.default for one in fields(settings)}
-    options += [f"{name}={getattr(settings, name)!r}" for name in _PLAIN if getattr(settings, name) != plain[name]]
+    options += [f"{name}={getattr(settings, name)!r}" for name in ALIKE if getattr(settings, name) != plain[name]]
     test = f"Trajectories.from_file({list(settings.test)!r}, **reading)" if settings.test else repr(settings.holdout)
     return "\n".join(
         [

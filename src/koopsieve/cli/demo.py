@@ -23,6 +23,7 @@ from koopsieve.execution.executors import bar
 from koopsieve.io.run import RUN_FILES, write_run
 from koopsieve.plots import plot_error_against_horizon, plot_simulation, save_figure
 from koopsieve.plots.figure import MODELS, as_text, new_figure
+from koopsieve.plots.time_plots import shown_models
 from koopsieve.report import write_report
 from koopsieve.sifting.judge import EVERYTHING, LINEAR, SIFTED
 from koopsieve.sifting.pipeline import sift
@@ -127,7 +128,7 @@ def draw_demo(result: SieveResult) -> Figure:
     left, right = figure.subplots(1, 2, width_ratios=[2.6, 1.0])
     plot_simulation(result, left, seconds=DRAWN_SECONDS)
     handles, labels = left.get_legend_handles_labels()
-    plain = [label.split(" (")[0] for label in labels]
+    plain = [labels[0], *shown_models(result)]  # how many terms they have stands on the right
     left.legend(handles, plain, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, fontsize=9)
     left.set_xlabel("time / s; each model is given the first samples and the force, and nothing else")
     draw_errors_of_runs(result, right)

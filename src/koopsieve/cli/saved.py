@@ -61,8 +61,8 @@ def facts(model: Model) -> dict[str, Any]:
         "history": model.history,
         "sample_time": model.dt,
     }
-    if model.calibration is not None and model.calibration.bands is not None:
-        known |= {"bands": {"steps_ahead": model.calibration.bands.longest}}
+    if model.bands is not None:
+        known |= {"bands": {"steps_ahead": model.bands.longest}}
     if (certificate := _certificate(model)) is not None:
         known |= {
             "certificate": {
@@ -100,8 +100,8 @@ def _show(model: Model) -> None:
         ]
     if (certificate := _certificate(model)) is not None:
         lines.append(("largest one-step error of any combination", f"{certificate.invariance_error:.3g}"))
-    if model.calibration is not None and model.calibration.bands is not None:
-        lines.append(("bands", f"up to {steps(model.calibration.bands.longest)} ahead"))
+    if model.bands is not None:
+        lines.append(("bands", f"up to {steps(model.bands.longest)} ahead"))
     for name, value in lines:
         head.add_row(name, escape(value))
     console = Console()
@@ -136,10 +136,9 @@ def _terms(model: Model) -> Table:
 
 def _write_bands(model: Model, out: Path, overwrite: bool) -> None:
     """Write the half-widths of the bands as CSV."""
-    held = None if model.calibration is None else model.calibration.bands
-    if held is None:
+    if model.bands is None:
         raise KoopsieveError("The model has no bands. Those that sift writes have, unless nothing was held out.")
-    rows = held.table(model.output_names)
+    rows = model.bands.table(model.output_names)
     write_rows(list(rows[0]), (list(row.values()) for row in rows), out, overwrite)
 
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from koopsieve._display import number, steps
 from koopsieve._exchange import check_folder, whole_folder
 from koopsieve._types import KoopsieveError
-from koopsieve.cli.command_settings import METHODS, OUTPUT, Settings, gather, to_command, to_toml
+from koopsieve.cli.command_settings import ALIKE, METHODS, OUTPUT, Settings, gather, to_command, to_toml
 from koopsieve.cli.options import chosen, with_options
 from koopsieve.cli.reading import read
 from koopsieve.data import Embedding
@@ -89,21 +89,13 @@ def run(settings: Settings, executor: Executor | None = None, progress: Progress
     data = read(settings, settings.files)
     asked = SiftSettings(
         dictionary=recipe(settings, data.n_inputs),
-        form=settings.form,
         delays=delays(settings, data.n_inputs),
         sieve=sieve(settings),
-        horizons=settings.horizons,
-        path_length=settings.path_length,
-        max_terms=settings.max_terms,
-        budget=settings.budget,
-        validation=settings.validation,
         test=read(settings, settings.test) if settings.test else settings.holdout,
-        threshold=settings.threshold,
-        level=settings.level,
         compare={name.replace("-", " "): METHODS[name] for name in settings.compare},
-        seed=settings.seed,
         executor=executor,
         progress=progress,
+        **{name: getattr(settings, name) for name in ALIKE},
     )
     return sift_with(data, asked)
 

@@ -216,8 +216,7 @@ class Plan:
         None if the model does not know its data; models that `sift` returns do.
         """
         model = self.problem.model
-        support = None if model.calibration is None else model.calibration.support
-        if support is None:
+        if model.support is None:
             return None
-        found = support.outside(model.dictionary, self.now.line[None], self.acting[None], self.outputs[None])
+        found = model.support.outside(model.dictionary, self.now.line[None], self.acting[None], self.outputs[None])
         return np.asarray(found[0], dtype=bool)

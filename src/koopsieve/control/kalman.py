@@ -127,13 +127,10 @@ class KalmanFilter:
         given = np.atleast_1d(real_array("rows", rows))
         whole = given.ndim == 1 and inputs is None
         x = (per_signal("state", given, signals.state_names) if whole else measured_state(signals, given, inputs))[None]
-        outputs, delays = len(signals.outputs), signals.embedding.state_delays
-        measured = np.zeros(x.shape[1])  # variances; past inputs are known exactly
-        measured[: outputs * (delays + 1)] = np.tile(self.noise.measurement, delays + 1)
         slopes = self.model.start_slopes(x)[0]
-        size = len(slopes)
+        size, outputs = len(slopes), len(signals.outputs)
         covariance = np.zeros((size + outputs, size + outputs))
-        covariance[:size, :size] = (slopes * measured) @ slopes.T + np.diag(self.noise.process)
+        covariance[:size, :size] = (slopes * self.state_variance) @ slopes.T + np.diag(self.noise.process)
         covariance[size:, size:] = np.diag(START_DRIFTS * self.drifts)
         known = Innovations.none(outputs)
         return Belief(self.model.start(x)[0], np.zeros(outputs), covariance, self.entering(slopes), known)
@@ -214,6 +211,13 @@ class KalmanFilter:
     def _reading(self) -> FloatArray:
         """The matrix C, which reads outputs from what is carried."""
         return self.model.read(np.eye(len(self.noise.process))).T
+
+    @property
+    def state_variance(self) -> FloatArray:
+        """Variances of a measured state: of the sensors; past inputs are known exactly."""
+        signals = self.model.signals
+        past = np.tile(self.noise.measurement, signals.embedding.state_delays + 1)
+        return np.concatenate([past, np.zeros(len(signals.state_names) - len(past))])
 
     @cached_property
     def drifts(self) -> FloatArray:

@@ -40,8 +40,7 @@ class Adaptation:
         Refuses a form without coefficients that a regression finds, and a model that does not know its data.
         """
         whole_number("adapt, the samples to remember,", memory, MIN_MEMORY)
-        support = None if model.calibration is None else model.calibration.support
-        terms = model.step_terms
+        terms, support = model.step_terms, model.support
         if terms is None or support is None or model.noise is None or set(support.regressors) != set(terms):
             raise KoopsieveError(
                 f"A {model.form} model cannot be refitted sample by sample, or does not know the data that it was "

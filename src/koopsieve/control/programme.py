@@ -107,6 +107,19 @@ class Cost:
         return np.tile(self.price, len(self.low))[self.limited]
 
     @cached_property
+    def rate_bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Least and largest change of every input before each step, shape (H, l).
+
+        Where limits of inputs move faster than the inputs may, the change that keeps to them is allowed.
+        """
+        up = np.tile(self.rates, (len(self.low), 1))
+        down = -up
+        with np.errstate(invalid="ignore"):
+            down[1:] = np.fmin(down[1:], np.diff(self.high, axis=0))
+            up[1:] = np.fmax(up[1:], np.diff(self.low, axis=0))
+        return down, up
+
+    @cached_property
     def changes(self) -> FloatArray:
         """The matrix D with D·U = (u[k], u[k+1] − u[k], …)."""
         return np.eye(self.moves) - np.eye(self.moves, k=-self.low.shape[1])
@@ -190,20 +203,15 @@ def bounds(cost: Cost, prediction: AffinePrediction, previous: FloatArray) -> tu
     """Return l and u, rows as in `constraint_matrix`.
 
     The first change counts from the last input, or from the limit that someone else's input was beyond: limits of
-    inputs go before limits of their changes, so that there is always an input to take. Where limits of inputs move
-    faster than the inputs may, the change that keeps to them is allowed.
+    inputs go before limits of their changes, so that there is always an input to take.
     """
     lower, upper = [cost.low.ravel()], [cost.high.ravel()]
     if cost.rate_limited:
-        start = np.clip(previous, cost.low[0], cost.high[0])
-        before_low, before_high = (np.vstack([start, one[:-1]]) for one in (cost.low, cost.high))
-        with np.errstate(invalid="ignore"):
-            down = np.fmin(-cost.rates, cost.high - before_high)
-            up = np.fmax(cost.rates, cost.low - before_low)
-        down[0] += start
-        up[0] += start
-        lower.append(down.ravel())
-        upper.append(up.ravel())
+        start = np.zeros_like(cost.low)
+        start[0] = np.clip(previous, cost.low[0], cost.high[0])
+        down, up = cost.rate_bounds
+        lower.append((down + start).ravel())
+        upper.append((up + start).ravel())
     if len(cost.limited):
         free, none = prediction.free[cost.limited], np.full(len(cost.limited), np.inf)
         least, most = (one.ravel()[cost.limited] for one in (cost.output_low, cost.output_high))

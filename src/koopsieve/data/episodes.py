@@ -231,6 +231,18 @@ def positions(episodes: int | Iterable[int], count: int) -> IndexArray:
     return chosen.astype(np.intp)
 
 
+def usual_length(lengths: Iterable[int], in_shorter: float = 0.5) -> int:
+    """Return the length that episodes reach but for the shortest ones, which hold this share of the samples.
+
+    Examples
+    --------
+    >>> usual_length([10, 200, 300]), usual_length([10, 200, 300], in_shorter=0.01)
+    (300, 10)
+    """
+    ordered = np.sort([*lengths])
+    return int(ordered[np.searchsorted(np.cumsum(ordered), in_shorter * ordered.sum())])
+
+
 def between(rows: FloatArray, start: int, stop: int) -> FloatArray:
     """Return rows start … stop−1; all of them are the same object."""
     return rows if (start, stop) == (0, len(rows)) else rows[start:stop]

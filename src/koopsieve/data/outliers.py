@@ -21,7 +21,7 @@ MIDDLE = 0.98  # share of the samples in the middle
 MAX_RUN = 3  # samples in a row
 MIN_SAMPLES = 20  # below, the middle says nothing
 _NEVER_FAR = 5.0  # standard deviations: where none is further from the mean, none is far outside
-LISTED = 5
+MAX_LISTED = 5
 NO_BOUNDS = (-np.inf, np.inf)
 
 
@@ -44,7 +44,7 @@ class Outliers:
             for values, far, named in zip((episode.states, episode.inputs), flags, names, strict=True):
                 found += [
                     far_value(named[column], values[row, column], episode.source.describe(row))
-                    for row, column in np.argwhere(far)[:LISTED].tolist()
+                    for row, column in np.argwhere(far)[:MAX_LISTED].tolist()
                 ]
         return found
 
@@ -79,8 +79,8 @@ def handle_outliers(
 
 def outliers_in_words(count: int, listed: Sequence[str], what: str) -> str:
     """Return what was found and done about it; warn of what is kept, raise an error of what is refused."""
-    more = f", and {count - LISTED} more" if count > LISTED else ""
-    words = f"{count} value{'s'[: count != 1]} far outside the others: {'; '.join(listed[:LISTED])}{more}."
+    more = f", and {count - MAX_LISTED} more" if count > MAX_LISTED else ""
+    words = f"{count} value{'s'[: count != 1]} far outside the others: {'; '.join(listed[:MAX_LISTED])}{more}."
     if what == DROP:
         return f"Dropped: {words}"
     if what == KEEP:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from koopsieve._display import Shown, shorten
-from koopsieve._types import IndexArray, KoopsieveError
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
 from koopsieve.io.reading.columns import Reading, check_dt, check_names
 
@@ -182,7 +182,7 @@ class Measured:
 
 
 class Dataset(Measured, Shown, ABC):
-    """Base of `Trajectories` and `Stream`, which declare `signals` as a field."""
+    """Base of `Trajectories` and `Stream`, which declare `signals` as a field: what a dictionary is fitted to."""
 
     signals: Signals
 
@@ -200,6 +200,14 @@ class Dataset(Measured, Shown, ABC):
     def n_outputs(self) -> int:
         """Number of measured outputs, the first columns of the state."""
         return len(self.output_names)
+
+    @abstractmethod
+    def state_blocks(self) -> Iterator[FloatArray]:
+        """Yield all states, block by block, anew each time."""
+
+    @abstractmethod
+    def acted_blocks(self) -> Iterator[FloatArray]:
+        """Yield all states that another follows, with the inputs that act on them beside, block by block."""
 
     @abstractmethod
     def _counts(self) -> Mapping[str, str]:

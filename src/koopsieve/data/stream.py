@@ -15,13 +15,11 @@ import numpy as np
 from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.signals import Dataset, Signals, complete_names
-from koopsieve.data.streaming.blocks import ChangedOrigin, Check, Embed, Origin, Piece
+from koopsieve.data.streaming.blocks import BLOCK_ROWS, ChangedOrigin, Check, Embed, Origin, Piece
 from koopsieve.data.streaming.origins import ArraySegment, ChunkSegment, SegmentOrigin, as_chunk, sliceable
 from koopsieve.data.streaming.stream_outliers import handle_stream_outliers
 from koopsieve.data.trajectories import Trajectories
 from koopsieve.io.reading.columns import KEEP, Columns, Reading, check_dt
-
-BLOCK_ROWS = 16_384  # read at a time while a dictionary is fitted
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from koopsieve._types import FloatArray, IndexArray, KoopsieveError, magnitude, real_array, whole_number
+from koopsieve._types import FloatArray, IndexArray, KoopsieveError, magnitude, or_one, real_array, whole_number
 from koopsieve.dictionary.observables import frozen
 from koopsieve.dictionary.recipes import Domain
 from koopsieve.execution import one_blas_thread
@@ -25,7 +25,7 @@ def coordinate_scale(domain: Domain, standardize: bool) -> FloatArray:
     if not standardize:
         return frozen(np.ones(len(domain.names)))
     _, deviation = moments(domain.blocks(), len(domain.names))
-    return frozen(np.where(deviation > 0, deviation, 1.0))
+    return frozen(or_one(deviation))
 
 
 def moments(blocks: Iterator[FloatArray], n: int) -> tuple[FloatArray, FloatArray]:

@@ -13,8 +13,9 @@ from typing import Any, Self, cast
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.data.signals import Dataset
 from koopsieve.dictionary.observables import Observables
-from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
+from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted
 
 PointFunction = Callable[[FloatArray], Any]
 _STEP = np.cbrt(np.finfo(float).eps)  # of a central difference, relative to the size of the coordinate
@@ -196,7 +197,7 @@ class Function(_HoldsFunctions, Block):
     gradient: PointFunction | str | None = None
     of: str = STATES
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Call the function once on a few rows to see that it fits its names."""
         domain = Domain(samples, self.of)
         names = tuple(str(name) for name in self.names)
@@ -236,7 +237,7 @@ class Transformer(Block):
     names: Sequence[str] | None = None
     of: str = STATES
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Fit a clone."""
         from sklearn.base import clone
 

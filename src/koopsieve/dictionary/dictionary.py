@@ -15,14 +15,15 @@ from numpy.typing import ArrayLike
 from koopsieve._archive import read_archive, write_archive
 from koopsieve._display import Facts, Shown, shorten
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, increasing_indices, real_array
-from koopsieve.data.signals import Signals
+from koopsieve.data.signals import Dataset, Signals
 from koopsieve.dictionary.observables import Observables, Program, evaluate_families, joined, offsets, selected
-from koopsieve.dictionary.recipes import Block, Samples
+from koopsieve.dictionary.recipes import Block
 from koopsieve.dictionary.registry import from_parts, to_parts
 from koopsieve.dictionary.states import Coordinates, Inputs, Ones, Pairs
 
 KIND = "koopsieve dictionary"
 VERSION = 2
+_INPUT_TERMS, _PREFIX = "drives", "drive."  # as files of version 0.2.0 call them, and their arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +53,7 @@ class Dictionary(Shown):
             )
 
     @classmethod
-    def fitted(cls, recipes: Sequence[Block], samples: Samples, rng: np.random.Generator) -> Dictionary:
+    def fitted(cls, recipes: Sequence[Block], samples: Dataset, rng: np.random.Generator) -> Dictionary:
         """Fit the blocks in order; without a block that sees the inputs, the inputs themselves are the input terms."""
         found = [recipe.fit_block(samples, rng) for recipe in recipes]
         observables = tuple(one.observables for one in found if one.observables is not None and one.observables.size)
@@ -221,8 +222,8 @@ class Dictionary(Shown):
     def to_parts(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         """Return what a file must hold to make this dictionary again, plain values and arrays; code is refused."""
         config, arrays = to_parts(self.families)
-        input_terms, more = to_parts(self.input_families, "drive.")
-        return {"families": config, "drives": input_terms, "signals": self.signals.to_dict()}, {**arrays, **more}
+        input_terms, more = to_parts(self.input_families, _PREFIX)
+        return {"families": config, _INPUT_TERMS: input_terms, "signals": self.signals.to_dict()}, {**arrays, **more}
 
     @classmethod
     def from_parts(
@@ -233,7 +234,7 @@ class Dictionary(Shown):
         states, both = len(signals.state_names), len(signals.state_names) + len(signals.inputs)
         extra = dict(arrays)
         families = from_parts(config["families"], extra, states, "", functions_from)
-        found = cls(families, signals, from_parts(config["drives"], extra, both, "drive.", functions_from))
+        found = cls(families, signals, from_parts(config[_INPUT_TERMS], extra, both, _PREFIX, functions_from))
         if extra:
             raise KoopsieveError(f"It has arrays that do not belong to it: {', '.join(sorted(extra)[:5])}.")
         with np.errstate(all="ignore"):  # what does not fit together shows here, not at the first prediction

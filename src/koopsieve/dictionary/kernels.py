@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, IndexArray, check_fields, positive_numbers
+from koopsieve.data.signals import Dataset
 from koopsieve.dictionary.centers import coordinate_scale, find_centers, median_coefficient
 from koopsieve.dictionary.observables import KERNEL, Observables, Program, frozen, indices_below, program
-from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
+from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted
 
 _NUMBERS_AT_A_TIME = 32_768  # numbers that are worked on at a time: a quarter of a megabyte
 
@@ -189,7 +190,7 @@ class SquaredExponential(Block):
             positive_numbers("coefficients", self.coefficients)
         check_fields(self, flags=("standardize",))
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Find the centres and, if none were given, a coefficient."""
         domain = Domain(samples, self.of)
         scale = coordinate_scale(domain, self.standardize)
@@ -225,7 +226,7 @@ class PeriodicSquaredExponential(Block):
         positive_numbers("frequencies", self.frequencies)
         check_fields(self, flags=("standardize",))
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Find the centres."""
         domain = Domain(samples, self.of)
         scale = coordinate_scale(domain, self.standardize)

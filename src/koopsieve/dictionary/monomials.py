@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -13,9 +13,10 @@ import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
+from koopsieve.data.signals import Dataset
 from koopsieve.dictionary.centers import moments
 from koopsieve.dictionary.observables import NODE, Observables, Program, indices_below, program
-from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS, Block, Domain, Fitted, Samples
+from koopsieve.dictionary.recipes import STATES, STATES_AND_INPUTS, Block, Domain, Fitted
 
 MAX_DEGREE = 100
 MAX_MONOMIALS = 50_000  # their regression alone would take 20 GB
@@ -196,7 +197,7 @@ class Monomials(Block):
                 "Constant()."
             )
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """List the powers, and find the signals that zero is far from."""
         domain, signals = Domain(samples, self.of), samples.signals
         d, n, used = len(domain.names), len(signals.state_names), self._columns(signals, len(domain.names))
@@ -239,7 +240,7 @@ def _centers(domain: Domain) -> tuple[FloatArray, list[str]]:
 
 
 def _products(powers: IndexArray, names: Sequence[str], center: FloatArray) -> Products | ScaledProducts:
-    found = tuple(_monomial_name(row, names) for row in powers)
+    found = tuple(monomial_name(row, names) for row in powers)
     if not center.any():
         return Products(found, powers)
     return ScaledProducts(found, powers, center, np.ones(len(center)))
@@ -252,7 +253,13 @@ def _moved_name(name: str, center: float, deviation: float) -> str:
     return f"({name} {'+' if center < 0 else '-'} {abs(center):.{digits}g})"
 
 
-def _monomial_name(powers: IndexArray, names: Sequence[str]) -> str:
-    return " ".join(
-        name if power == 1 else f"{name}^{power}" for name, power in zip(names, powers, strict=False) if power
-    )
+def monomial_name(powers: Iterable[int], names: Sequence[str]) -> str:
+    """Return how a product of powers is written; the constant is 1.
+
+    Examples
+    --------
+    >>> monomial_name([2, 0, 1], ["x1", "x2", "u"]), monomial_name([0], ["x1"])
+    ('x1^2 u', '1')
+    """
+    held = [(name, power) for name, power in zip(names, powers, strict=False) if power]
+    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in held) or "1"

@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from koopsieve._types import FloatArray, KoopsieveError, whole_number
-from koopsieve.data.signals import Signals
+from koopsieve.data.delays import require_dataset
+from koopsieve.data.signals import Dataset
 from koopsieve.dictionary.observables import Observables
 
 if TYPE_CHECKING:
@@ -23,15 +24,6 @@ if TYPE_CHECKING:
 
 _LARGEST = 1e150  # squares of larger numbers overflow
 STATES, STATES_AND_INPUTS = "states", "states and inputs"
-
-
-class Samples(Protocol):
-    """What fitting needs to see of the data; `Trajectories` is one, and so is a `Stream`."""
-
-    @property
-    def signals(self) -> Signals: ...  # noqa: D102
-    def state_blocks(self) -> Iterator[FloatArray]: ...  # noqa: D102 - all states, anew each time
-    def acted_blocks(self) -> Iterator[FloatArray]: ...  # noqa: D102 - states with the inputs that act on them, (x, u)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +38,7 @@ class Fitted:
 class Domain:
     """The points to fit to, with a name per coordinate."""
 
-    samples: Samples
+    samples: Dataset
     of: str = STATES  # {"states", "states and inputs"}
 
     def __post_init__(self) -> None:
@@ -91,7 +83,7 @@ class Block(ABC):
     """A recipe for observables or input terms; add recipes to concatenate them, multiply them for all products."""
 
     @abstractmethod
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Return the families with everything that data decide (centres, scales, frequencies) decided."""
 
     def __repr__(self) -> str:
@@ -128,7 +120,7 @@ class Block(ABC):
         _refuse_class(other)
         return NotImplemented
 
-    def fit(self, trajectories: Samples, seed: int = 0) -> Dictionary:
+    def fit(self, trajectories: Dataset, seed: int = 0) -> Dictionary:
         """Fit every block to the data, in order, with one generator seeded by `seed`.
 
         Returns
@@ -144,11 +136,7 @@ class Block(ABC):
         """
         from koopsieve.dictionary.dictionary import Dictionary
 
-        if not hasattr(trajectories, "signals"):
-            raise KoopsieveError(
-                f"Expected Trajectories or a Stream, got {type(trajectories).__name__}. Build them with "
-                "Trajectories.from_arrays(states, inputs)."
-            )
+        require_dataset(trajectories)
         return Dictionary.fitted(self.recipes(), trajectories, np.random.default_rng(whole_number("seed", seed)))
 
 
@@ -162,7 +150,7 @@ class Sum(Block):
         """Return the blocks in order."""
         return self.blocks
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Refuse: a sum is fitted block by block."""
         raise NotImplementedError("A sum of blocks is fitted block by block; call `fit`.")
 

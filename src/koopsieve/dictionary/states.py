@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.data.signals import Dataset
 from koopsieve.dictionary.observables import Observables, Program, indices_below, multiplied, program
-from koopsieve.dictionary.recipes import Block, Fitted, Samples
+from koopsieve.dictionary.recipes import Block, Fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class States(Block):
 
     acting: bool = False
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Take every state."""
         signals = samples.signals
         names, depths = signals.state_names, signals.depths[: len(signals.state_names)]
@@ -86,7 +87,7 @@ class Inputs(Block):
     ('force',)
     """
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Take every input."""
         names, first = samples.signals.acting, len(samples.signals.state_names)
         if not names:
@@ -125,7 +126,7 @@ class Ones(Observables):
 class Constant(Block):
     """The observable that is one everywhere: an offset for all others."""
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Nothing depends on the data."""
         return Fitted(observables=Ones(("1",)))
 
@@ -211,7 +212,7 @@ class Times(Block):
     left: Block
     right: Block
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Fit both factors and multiply; a product with an input term is an input term."""
         left, left_sees_input = _only_family(self.left.fit_block(samples, rng))
         right, right_sees_input = _only_family(self.right.fit_block(samples, rng))

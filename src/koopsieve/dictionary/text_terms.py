@@ -15,9 +15,10 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
 from koopsieve.data.embedding import sample_name
+from koopsieve.data.signals import Dataset
 from koopsieve.dictionary.centers import draw_rows
 from koopsieve.dictionary.observables import NODE, Observables, Program, indices_below, program
-from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
+from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,7 @@ class Terms(Block):
             names = [token.text for token in names_in(text)]
             parsed(text, dict(zip(names, real_symbols("v", len(names)), strict=True)))
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Find the signals that the texts name; nothing depends on the data."""
         known, states = _columns(samples.signals), len(samples.signals.state_names)
         found = [_variables(text, known, samples.signals) for text in self.texts]
@@ -220,7 +221,7 @@ class HardNonlinearities(Block):
         whole_number("knots", self.knots)
         whole_number("depth, the number of samples back,", self.depth)
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Find the range of every signal, and how much outputs change from sample to sample."""
         domain = Domain(samples, self.of)
         rows = draw_rows(domain, MAX_ROWS, rng)
@@ -240,9 +241,8 @@ class HardNonlinearities(Block):
         for column, output in enumerate(signals.outputs):
             if rows[:, column].min() >= 0 and np.ptp(rows[:, column]) > 0:
                 yield f"sqrt({names[column]})"
-            before = f"{output}[k-1]"
-            if before in domain.names:
-                other = domain.names.index(before)
+            if (output, -1) in signals.samples:
+                other = signals.samples.index((output, -1))
                 yield from _of_change(f"{names[column]} - {names[other]}", rows[:, column] - rows[:, other])
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from koopsieve._types import POSITIVE, FloatArray, check_fields, positive_numbers, real_number, whole_number
+from koopsieve.data.signals import Dataset
 from koopsieve.dictionary.centers import coordinate_scale, draw_rows, median_coefficient
 from koopsieve.dictionary.observables import WAVE, Observables, Program, frozen, program
-from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted, Samples
+from koopsieve.dictionary.recipes import STATES, Block, Domain, Fitted
 
 _SINE = -np.pi / 2  # the phase that makes a sine of a cosine
 
@@ -76,7 +77,7 @@ class Fourier(Block):
     def __post_init__(self) -> None:
         positive_numbers("frequencies", self.frequencies)
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Lay out the grid."""
         domain = Domain(samples, self.of)
         n = len(domain.names)
@@ -117,7 +118,7 @@ class RandomFourier(Block):
             real_number("coefficient", self.coefficient, POSITIVE)
         check_fields(self, flags=("standardize",))
 
-    def fit_block(self, samples: Samples, rng: np.random.Generator) -> Fitted:
+    def fit_block(self, samples: Dataset, rng: np.random.Generator) -> Fitted:
         """Draw frequencies and phases."""
         domain = Domain(samples, self.of)
         scale = coordinate_scale(domain, self.standardize)

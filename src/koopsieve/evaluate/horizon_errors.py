@@ -9,54 +9,35 @@ longest horizon, and are the same for every model and every horizon, so that mod
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from koopsieve._display import Facts, Shown, number
 from koopsieve._types import FloatArray, KoopsieveError, magnitude, require_kind, sorted_horizons
-from koopsieve.data import Signals, Trajectories, embedded
+from koopsieve.data import Trajectories, embedded
+
+if TYPE_CHECKING:
+    from koopsieve.forms import Model
 
 _MAX_BLOCKS = 50
 _LARGEST_ERROR = 1e300  # above it the mean of several would overflow
 _ROUNDING, _DIVERGED = 1e-14, 1e100  # errors beyond these differ no more
 
 
-class HorizonPredictor(Protocol):
-    """Anything that predicts named outputs from every start of trajectories; every `Model` is one."""
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        """Names of the predicted state columns."""
-        ...
-
-    @property
-    def signals(self) -> Signals:
-        """Names, sample time and delays."""
-        ...
-
-    def predictions(
-        self, trajectories: Trajectories, horizons: Sequence[int]
-    ) -> Iterable[tuple[int, int, int, FloatArray]]:
-        """Yield (episode, first start, horizon, predictions of consecutive starts)."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class HorizonErrors:
     """A model's predictions beside what was measured."""
 
-    model: HorizonPredictor
+    model: Model
     data: Trajectories  # where predictions start, and whose inputs they use, with the model's delays embedded
     reference: Trajectories  # what they are compared with
     scale: FloatArray  # (n_outputs,): the magnitude of each output in the reference, the unit of the errors
 
     @classmethod
-    def of(
-        cls, model: HorizonPredictor, trajectories: Trajectories, truth: Trajectories | None = None
-    ) -> HorizonErrors:
+    def of(cls, model: Model, trajectories: Trajectories, truth: Trajectories | None = None) -> HorizonErrors:
         """Embed the model's delays, and compare with the measured values unless a truth is given."""
         if not hasattr(model, "predictions"):
             raise KoopsieveError(
@@ -149,7 +130,7 @@ def clipped_errors(errors: FloatArray) -> FloatArray:
 
 
 def window_errors(
-    model: HorizonPredictor,
+    model: Model,
     trajectories: Trajectories,
     horizons: Sequence[int],
     variance: FloatArray | None = None,

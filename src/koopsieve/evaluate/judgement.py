@@ -14,8 +14,9 @@ import numpy as np
 
 from koopsieve._display import Facts, Shown, number
 from koopsieve._display import steps as as_steps
-from koopsieve._types import BoolArray, FloatArray, magnitude
+from koopsieve._types import BoolArray, FloatArray, magnitude, or_one
 from koopsieve.data import Trajectories, embedded
+from koopsieve.data.episodes import usual_length
 from koopsieve.evaluate.metrics import horizon_nmse
 from koopsieve.regression import DesignDiagnostics, RegressionStatistics, design_diagnostics
 
@@ -57,7 +58,7 @@ def simulation_errors(
     unit = magnitude(seen)
     relative = np.var(seen / unit, axis=0) if variance is None else variance / unit / unit
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = (model.free_runs(states, acting) / unit - true / unit) ** 2 / np.where(relative > 0, relative, 1.0)
+        gap = (model.free_runs(states, acting) / unit - true / unit) ** 2 / or_one(relative)
         errors: FloatArray = gap.mean(axis=(1, 2))
     return np.where(np.isfinite(errors), errors, np.inf)
 
@@ -92,9 +93,8 @@ def _stretches(
     data: Trajectories, least: int = MIN_STRETCHES, longest: int = MAX_STEPS
 ) -> tuple[list[tuple[int, int]], int]:
     """Return (episode, sample) where runs start, spread evenly over all episodes, and their number of steps."""
-    lengths = np.sort([len(u) for u in data.inputs])
-    usual = int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * lengths.sum())])  # half of the samples are in longer
-    steps = max(1, min(longest, usual, max(int(lengths.sum()) // least, MIN_STEPS)))
+    lengths = [len(u) for u in data.inputs]
+    steps = max(1, min(longest, usual_length(lengths), max(sum(lengths) // least, MIN_STEPS)))
     places = [(e, k) for e, u in enumerate(data.inputs) for k in range(0, len(u) - steps + 1, steps)]
     chosen = np.unique(np.linspace(0, len(places) - 1, MAX_STRETCHES).round().astype(int))
     return [places[i] for i in chosen], steps

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from koopsieve._types import FloatArray, KoopsieveError, magnitude, real_array, sorted_horizons
 from koopsieve.data import Trajectories
-from koopsieve.evaluate.horizon_errors import HorizonErrors, HorizonPredictor, spread, squared_error
+from koopsieve.evaluate.horizon_errors import HorizonErrors, spread, squared_error
+
+if TYPE_CHECKING:
+    from koopsieve.forms import Model
 
 MIN_SNR_DB = -400.0  # noise of 1e20 times the signal; more leaves nothing of it
 
@@ -59,7 +62,7 @@ def nmse(true: ArrayLike, predicted: ArrayLike) -> FloatArray:
 
 
 def horizon_nmse(
-    model: HorizonPredictor,
+    model: Model,
     trajectories: Trajectories,
     horizons: Sequence[int],
     truth: Trajectories | None = None,
@@ -69,7 +72,6 @@ def horizon_nmse(
     Parameters
     ----------
     model : Model
-        Or any `HorizonPredictor`.
     trajectories : Trajectories
         Where predictions start, and whose inputs they use; the model's delays are embedded here if they are not yet.
     horizons : sequence of int

@@ -28,7 +28,9 @@ from koopsieve.forms.prediction import (
     starts,
     whole_record,
 )
+from koopsieve.uncertainty.bands import Bands
 from koopsieve.uncertainty.noise import Noise
+from koopsieve.uncertainty.support import Support
 
 
 class Model(Exportable, FormInterface, Shown, ABC):
@@ -41,6 +43,16 @@ class Model(Exportable, FormInterface, Shown, ABC):
     def history(self) -> int:
         """Rows of measured history that a prediction starts from."""
         return self.signals.embedding.history
+
+    @property
+    def bands(self) -> Bands | None:
+        """Half-widths of bands around predictions; None if the model has none."""
+        return None if self.calibration is None else self.calibration.bands
+
+    @property
+    def support(self) -> Support | None:
+        """Where the data lie that the model was learned from; None if it does not know them."""
+        return None if self.calibration is None else self.calibration.support
 
     @property
     def noise(self) -> Noise | None:

@@ -12,6 +12,7 @@ from koopsieve.evaluate import WindowErrors
 from koopsieve.forms.model import Model
 
 SMALL_SHARE = 0.25  # a choice that keeps more than this share of the candidates says why
+OVER_WINDOWS = "simulated windows"  # the name of a refit
 MUCH_LARGER = 1000  # times an error, beyond which the number itself tells nothing
 
 

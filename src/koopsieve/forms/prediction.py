@@ -176,7 +176,7 @@ def predicted(model: Model, given: Starts) -> FloatArray:
 
 def banded(model: Model, given: Starts, mean: FloatArray, level: Level, joint: bool) -> Prediction:
     """Return predictions (starts, horizon, n_outputs) of a model with its bands."""
-    bands, horizon = None if model.calibration is None else model.calibration.bands, mean.shape[1]
+    bands, horizon = model.bands, mean.shape[1]
     if bands is None:
         raise KoopsieveError(
             "The model has no bands. Those that sift returns have; give others bands with "
@@ -197,7 +197,7 @@ def banded(model: Model, given: Starts, mean: FloatArray, level: Level, joint: b
 
 def outside(model: Model, given: Starts, mean: FloatArray) -> BoolArray | None:
     """Return which predictions lie outside the data, shape (starts, horizon); None if these are not known."""
-    support = None if model.calibration is None else model.calibration.support
+    support = model.support
     return None if support is None else support.outside(model.dictionary, given.states, given.acting, mean)
 
 

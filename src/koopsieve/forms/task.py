@@ -12,7 +12,7 @@ import numpy as np
 from koopsieve._types import FloatArray
 from koopsieve.data import Stream, Trajectories
 from koopsieve.data.splitting import thinned
-from koopsieve.data.stream import BLOCK_ROWS
+from koopsieve.data.streaming.blocks import BLOCK_ROWS
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range, window_errors
 from koopsieve.evaluate.judgement import MAX_STEPS, MAX_STRETCHES

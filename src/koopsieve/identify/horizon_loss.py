@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import FloatArray, IndexArray, magnitude
+from koopsieve._types import FloatArray, IndexArray, magnitude, or_one
 from koopsieve.regression import HorizonStatistics, RegressionStatistics, TriangularFactor
 
 MIN_RELATIVE_SPREAD = 1e-9  # directions of the lifted state with less than this of the largest spread are left out
@@ -74,8 +74,7 @@ def whitening(statistics: RegressionStatistics) -> Whitening:
 
 def _norm_or_one(columns: FloatArray) -> FloatArray:
     unit = magnitude(columns)  # squares of 1e200 overflow
-    norm = unit * np.linalg.norm(columns / unit, axis=0)
-    return np.where(norm > 0, norm, 1.0)
+    return or_one(unit * np.linalg.norm(columns / unit, axis=0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, magnitude
+from koopsieve._types import BoolArray, FloatArray, IndexArray, magnitude, or_one
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
 NOISE_FLOOR = 1e-12  # relative root mean square below which a residual is rounding, not noise
@@ -161,5 +161,4 @@ def _product(w: FloatArray, matrix: FloatArray) -> FloatArray:
 
 
 def _root_mean_square(norm: FloatArray, rows: float) -> FloatArray:
-    scale = norm / np.sqrt(max(rows, 1.0))
-    return np.where(scale > 0, scale, 1.0)
+    return or_one(norm / np.sqrt(max(rows, 1.0)))

@@ -122,7 +122,7 @@ def short_names(names: Sequence[str], most: int = _MAX_LETTERS) -> list[str]:
     >>> short_names(["y", "pressure of pump 1 behind the valve", "pressure of pump 2 behind the valve"], 14)
     ['y', '…1 behind the…', '…2 behind the…']
     """
-    found = [shorten(name, most) for name in names]
+    found = [cut_name(name, most) for name in names]
     for label in {one for one in found if found.count(one) > 1}:
         alike = list(dict.fromkeys(name for name, one in zip(names, found, strict=True) if one == label))
         first = next((i for i, letters in enumerate(zip(*alike, strict=False)) if len(set(letters)) > 1), 0)
@@ -133,7 +133,7 @@ def short_names(names: Sequence[str], most: int = _MAX_LETTERS) -> list[str]:
     return found
 
 
-def shorten(name: str, most: int = _MAX_LETTERS) -> str:
+def cut_name(name: str, most: int = _MAX_LETTERS) -> str:
     """Return a name cut in its middle if it is longer than `most` letters."""
     if len(name) <= most:
         return name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, or_one
 from koopsieve.evaluate import free_run
 from koopsieve.forms import Model
 from koopsieve.plots.figure import LEFT, MODELS, as_text, legend, new_axes
@@ -68,7 +68,7 @@ def _errors(result: SieveResult, starts: Sequence[tuple[int, int]], steps: int) 
     measured = np.array([_reference(result, episode)[k + 1 : k + steps + 1] for episode, k in starts])
     spread = measured.std(axis=(0, 1))
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = (_predicted(result.judged_model, result, starts, steps) - measured) / np.where(spread > 0, spread, 1.0)
+        gap = (_predicted(result.judged_model, result, starts, steps) - measured) / or_one(spread)
         errors: FloatArray = np.mean(gap**2, axis=(1, 2))
     return np.nan_to_num(errors, nan=np.inf)
 
@@ -94,8 +94,7 @@ def band_around(result: SieveResult, state: FloatArray, mean: FloatArray) -> tup
 
     None where it has none, or where they were made of the judged data.
     """
-    known = result.model.calibration
-    bands = None if known is None else known.bands
+    bands = result.model.bands
     if bands is None or result.coverage is None:
         return None
     steps = min(len(mean) - 1, bands.longest)

@@ -64,9 +64,9 @@ class TriangularFactor:
         return independent
 
     @classmethod
-    def prior(cls, size: FloatArray, targets: int) -> TriangularFactor:
-        """Return the factor of one row per regressor that says it is zero, with these weights; they are not counted."""
-        return cls(np.diag(size), np.zeros((len(size), targets)), np.zeros((targets, targets)), 0)
+    def prior(cls, size: FloatArray) -> TriangularFactor:
+        """Return the factor of one target and weighted rows that say of each regressor that it is zero; not counted."""
+        return cls(np.diag(size), np.zeros((len(size), 1)), np.zeros((1, 1)), 0)
 
     @classmethod
     def empty(cls, regressors: int, targets: int) -> TriangularFactor:

@@ -93,6 +93,7 @@ def _require_usable(what: str, matrix: FloatArray, columns: tuple[str, ...]) -> 
 KIND = "koopsieve statistics"
 VERSION = 3
 _FIELDS = ("R", "S", "leftover_products", "rows")
+_INPUT_TERMS, _MULTISTEP = "drives", "ahead"  # as files of version 0.2.0 call them
 
 
 def save_statistics(path: str | os.PathLike[str], statistics: RegressionStatistics) -> None:
@@ -100,17 +101,17 @@ def save_statistics(path: str | os.PathLike[str], statistics: RegressionStatisti
     multistep = statistics.multistep
     header: dict[str, Any] = {
         "observables": statistics.observables,
-        "drives": statistics.input_terms,
+        _INPUT_TERMS: statistics.input_terms,
         "outputs": statistics.outputs,
         "signals": statistics.signals.to_dict(),
-        "ahead": None,
+        _MULTISTEP: None,
     }
     arrays = _arrays("one_step", statistics.factor)
     if statistics.region is not None:
         arrays["region"] = statistics.region
     if multistep is not None:
-        header["ahead"] = {"outputs": multistep.outputs, "horizons": multistep.horizons}
-        arrays |= _arrays("ahead", multistep.factor)
+        header[_MULTISTEP] = {"outputs": multistep.outputs, "horizons": multistep.horizons}
+        arrays |= _arrays(_MULTISTEP, multistep.factor)
     write_archive(path, KIND, VERSION, header, arrays)
 
 
@@ -122,17 +123,17 @@ def load_statistics(path: str | os.PathLike[str]) -> RegressionStatistics:
 def _build(header: dict[str, Any], arrays: Arrays) -> RegressionStatistics:
     from koopsieve.regression.statistics import HorizonStatistics, RegressionStatistics
 
-    observables, input_terms = _texts(header["observables"]), _texts(header["drives"])
+    observables, input_terms = _texts(header["observables"]), _texts(header[_INPUT_TERMS])
     signals = Signals.from_dict(header["signals"])
     L, inputs = len(observables), signals.acting
     known = tuple(increasing_indices("outputs", header["outputs"], L).tolist())
     factor = _factor("one_step", arrays, L + len(input_terms), L)
     region = _region(arrays, len(signals.state_names) + len(inputs))
-    if header["ahead"] is None:
+    if header[_MULTISTEP] is None:
         return RegressionStatistics(factor, observables, input_terms, None, known, signals, region)
-    outputs = _texts(header["ahead"]["outputs"])
-    horizons = sorted_horizons(header["ahead"]["horizons"])
-    further = _factor("ahead", arrays, L + len(inputs) * horizons[-1], len(outputs) * len(horizons))
+    outputs = _texts(header[_MULTISTEP]["outputs"])
+    horizons = sorted_horizons(header[_MULTISTEP]["horizons"])
+    further = _factor(_MULTISTEP, arrays, L + len(inputs) * horizons[-1], len(outputs) * len(horizons))
     multistep = HorizonStatistics(further, observables, inputs, outputs, horizons)
     return RegressionStatistics(factor, observables, input_terms, multistep, known, signals, region)
 

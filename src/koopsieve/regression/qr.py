@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, or_one
 
 if TYPE_CHECKING:
     from koopsieve.regression.statistics import RegressionStatistics
@@ -86,8 +86,8 @@ class DesignDiagnostics:
 def design_diagnostics(statistics: RegressionStatistics) -> DesignDiagnostics:
     """Return rank and condition number of the column-scaled design, from its triangular factor alone."""
     R = statistics.R
-    length = np.linalg.norm(R, axis=0)
-    singular: FloatArray = np.linalg.svd(R / np.where(length > 0, length, 1.0), compute_uv=False).astype(float)
+    scaled = R / or_one(np.linalg.norm(R, axis=0))
+    singular: FloatArray = np.linalg.svd(scaled, compute_uv=False).astype(float)
     columns = R.shape[1]
     smallest_seen = max(statistics.rows, columns) * np.finfo(float).eps * singular.max(initial=0.0)
     return DesignDiagnostics(columns, int(np.sum(singular > smallest_seen)), _ratio(singular))

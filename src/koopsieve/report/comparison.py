@@ -15,7 +15,7 @@ from koopsieve._types import KoopsieveError
 from koopsieve._written import json_number, plain, read_json, write_text
 from koopsieve.io.run import summarise
 from koopsieve.report.html import rendered
-from koopsieve.sifting.judge import LINEAR
+from koopsieve.sifting.judge import LINEAR, SIFTED
 from koopsieve.sifting.result import Sifted
 
 SCRIPTS = ("values", "chart", "compare")
@@ -131,11 +131,11 @@ def facts(runs: Mapping[str, Summary]) -> list[Fact]:
     ]
     alike = judged_alike(runs)
     for h in horizons:
-        errors = [mean_error(s, "sifted", h) for s in runs.values()]
+        errors = [mean_error(s, SIFTED, h) for s in runs.values()]
         best = _largest([-e for e in errors]) if alike else None
         rows.append(Fact(f"NMSE, {steps(h)}", list(map(number, errors)), best, brief=True))
     beside = [number(mean_error(s, LINEAR, horizons[-1])) for s in runs.values()]
-    fits = [min(map(json_number, s["models"]["sifted"]["simulation_fit"].values())) for s in runs.values()]
+    fits = [min(map(json_number, s["models"][SIFTED]["simulation_fit"].values())) for s in runs.values()]
     rows += [
         Fact(f"NMSE of the linear model, {steps(horizons[-1])}", beside),
         Fact("fit of the simulation, worst output", list(map(per_cent, fits)), _largest(fits) if alike else None, True),
@@ -186,7 +186,7 @@ def _delays(summary: Summary) -> str:
 
 
 def _sifted(summary: Summary, what: str) -> Any:
-    return summary[what]["reduced"]["sifted"]
+    return summary[what]["reduced"][SIFTED]
 
 
 def _curves(name: str, summary: Summary) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _curves(name: str, summary: Summary) -> dict[str, Any]:
         "name": name,
         "horizons": summary["horizons"],
         "dt": summary["dt"],
-        "error": [mean_error(summary, "sifted", h) for h in summary["horizons"]],
+        "error": [mean_error(summary, SIFTED, h) for h in summary["horizons"]],
         LINEAR: [mean_error(summary, LINEAR, h) for h in summary["horizons"]],
         "sizes": summary["path"]["sizes"],
         "chosen": summary["path"]["chosen"],

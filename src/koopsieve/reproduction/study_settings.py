@@ -27,6 +27,7 @@ import numpy as np
 from koopsieve._archive import read_arrays
 from koopsieve._types import FloatArray, KoopsieveError, real_array, warn_user
 from koopsieve.data import Trajectories
+from koopsieve.datasets import FOLDER_VARIABLE
 from koopsieve.identify import SpikeSlabPrior
 from koopsieve.systems import wiener_hammerstein
 from koopsieve.systems.differential_equations import SAMPLE_RATE
@@ -151,10 +152,9 @@ def _frozen(table: Mapping[str, Any]) -> dict[str, Any]:
 FILE = "wiener_hammerstein_process_noise.npz"
 MAX_RATIO = 200  # bytes unpacked per byte on disk
 MAX_SAMPLES = 16384  # of a record: the full set also holds some of a million samples, which the method does not need
-VARIABLE = "KOOPSIEVE_DATA"
 WHERE = (
     "The records are the benchmark of Schoukens and Noël, DOI 10.4121/12952124. Put them as arrays u_est, y_est, "
-    f"u_test, y_test (records × samples) into {FILE} and name its folder with --data or {VARIABLE}, or install "
+    f"u_test, y_test (records × samples) into {FILE} and name its folder with --data or {FOLDER_VARIABLE}, or install "
     "the package nonlinear-benchmarks, which downloads them."
 )
 Pair = tuple[FloatArray, FloatArray]
@@ -186,7 +186,7 @@ def load_records(
     refused. `data` says which records to train (`train`) and to test on (`test_record`), `simulated` number and length
     of simulated ones.
     """
-    named = folder if folder is not None else os.environ.get(VARIABLE)
+    named = folder if folder is not None else os.environ.get(FOLDER_VARIABLE)
     if named:
         return _from_folder(Path(named), data)
     try:

@@ -206,9 +206,9 @@ def _tolerance(standard_error: FloatArray) -> FloatArray:
     return allowed
 
 
-def interval_reach(values: FloatArray, level: float = 0.9) -> float:
-    """Return how far the interval of the mean of some blocks reaches to either side; inf where there is but one."""
-    return _standard_error(values, 0.5 + level / 2) if values.size > 1 else math.inf
+def interval_reach(values: FloatArray) -> float:
+    """Return how far the 90 % interval of the mean of blocks reaches to either side; inf where there is but one."""
+    return _standard_error(values, 0.95) if values.size > 1 else math.inf
 
 
 def _first_least(values: FloatArray) -> int:

@@ -22,7 +22,7 @@ from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import FAR_BETTER, MAX_TOLERANCE, UNRELATED, Evidence, clearly_worse, scores
 from koopsieve.sifting.parts import Parts
 
-HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which there is no second look
+HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which no fold is tried
 NEAR_AT_SHORT = math.log(3.0)  # above the best at the shorter horizons, where the plant seems to be unstable
 ALWAYS_JUDGED = 2  # points of a path that is so short are all fitted again, unless another search is far better
 

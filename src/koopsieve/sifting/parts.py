@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from koopsieve._display import Facts, Shown
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import FloatArray, KoopsieveError, or_one
 from koopsieve.data import Embedding, Stream, Trajectories, embedded
 from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.splitting import Stretch
@@ -19,8 +19,10 @@ from koopsieve.forms import Model
 from koopsieve.forms.task import MAX_WINDOW, MIN_WINDOW
 from koopsieve.sifting.settings import Data
 
-DRIFTED = 3.0  # error of long runs, relative to the variance; that of another record of the same plant is 2
-LOST = 100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
+MAX_RUN_ERROR = 3.0  # error of long runs, relative to the variance; that of another record of the same plant is 2
+MAX_WHOLE_RUN_ERROR = (
+    100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
+)
 MAX_UNCUT_ROWS = 20_000  # samples of whole episodes that a candidate is simulated along
 LONGEST_RUN = 5_000  # samples of one of these
 
@@ -120,7 +122,7 @@ class Parts:
         n, learn = len(self.windows.output_names), self.learn.states if isinstance(self.learn, Trajectories) else ()
         seen = np.concatenate([x[:, :n] for x in (*learn, *self.windows.states)])
         variance: FloatArray = spread(seen) / len(seen)
-        return np.where(variance > 0, variance, 1.0)
+        return or_one(variance)
 
     @property
     def provenance(self) -> Provenance:
@@ -155,7 +157,7 @@ class Parts:
         """
         if self.uncut is None:
             return False
-        return bool(simulation_errors(model, self.uncut, self.variance, least=1).mean() > DRIFTED)
+        return bool(simulation_errors(model, self.uncut, self.variance, least=1).mean() > MAX_RUN_ERROR)
 
     def whole_runs(self, model: Model) -> float:
         """Return the mean error of runs along whole episodes; 0 where the data are read from a stream."""
@@ -165,7 +167,7 @@ class Parts:
 
     def runs_away(self, model: Model) -> bool:
         """Tell whether a run along a whole episode loses the data: a thousand steps may not show a slow growth."""
-        return self.whole_runs(model) > LOST
+        return self.whole_runs(model) > MAX_WHOLE_RUN_ERROR
 
     def errors(self, model: Model, before: Model) -> Errors:
         """Return a model's errors where it is judged; on validation data those of the model that had not seen them."""

@@ -244,7 +244,7 @@ def _calibrated(outcome: Outcome, parts: Parts) -> Outcome:
 
 def _coverage(model: Model, parts: Parts, level: float) -> Coverage | None:
     """Return how well the bands hold; not on the data that the model was calibrated on."""
-    if model.calibration is None or parts.evaluation.on == "validation":
+    if model.bands is None or parts.evaluation.on == "validation":
         return None
     return coverage(model, parts.evaluation.data, parts.horizons, level)
 

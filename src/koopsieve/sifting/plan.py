@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import FloatArray, KoopsieveError
+from koopsieve._types import KoopsieveError
 from koopsieve.data import Embedding, Signals, Trajectories
+from koopsieve.data.episodes import usual_length
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.forms import Form, PlainLinearForm
 from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores, seems_unstable
@@ -231,7 +232,7 @@ def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
     held = [x[parts.lead :] for x in parts.windows.states]
     room = max(map(len, held)) - parts.horizons[-1] - 2
     learn = parts.learn.states if isinstance(parts.learn, Trajectories) else ()
-    usual = min(_usual_length(held), _usual_length(learn) if learn else room)
+    usual = min(usual_length(map(len, held), 0.1), usual_length(map(len, learn), 0.1) if learn else room)
     most = max(min(room, usual) // 4, min(parts.lead, usual // 4), 0)
     whole = parts.learn if isinstance(parts.learn, Trajectories) else parts.windows
     # Under feedback an input follows from the output that was sampled with it.
@@ -241,12 +242,6 @@ def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
     late = dead_time(whole, most - DELAYS_AFTER_DEAD_TIME[0])
     after = [d for d in DELAYS_AFTER_DEAD_TIME if late > 1 and late + d <= most]  # one sample is another timing
     return (*usual_delays, *(Embedding(d, late + d, "k", late) for d in after))
-
-
-def _usual_length(episodes: Sequence[FloatArray]) -> int:
-    """Return the length that episodes reach which hold nine tenths of the samples."""
-    lengths = np.sort([len(x) for x in episodes])
-    return int(lengths[np.searchsorted(np.cumsum(lengths), 0.1 * lengths.sum())])
 
 
 def _simplest(tried: Sequence[SearchSummary], complexity: Complexity | None = None, short: bool = False) -> int:

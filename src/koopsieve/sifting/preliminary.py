@@ -253,7 +253,7 @@ def under_feedback(data: Trajectories, most: int) -> bool:
     data : Trajectories
         Without delays.
     most : int
-        Past samples of the inputs to look at, at most.
+        Past samples of the inputs that are used, at most.
     """
     past = min(most, INPUT_MEMORY)
     if past < OUTPUT_MEMORY or not data.signals.inputs:

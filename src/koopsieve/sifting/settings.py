@@ -92,14 +92,8 @@ class SiftSettings:
 
     @property
     def shown(self) -> Progress:
-        """What shows how far the work is."""
-        if not isinstance(self.progress, bool):
-            return self.progress
-        if not self.progress:
-            return silent
-        from koopsieve.execution.executors import bar
-
-        return bar
+        """What shows how far the work is: see `whole_job`, which makes a bar of True."""
+        return silent if isinstance(self.progress, bool) else self.progress
 
     def tell(self, found: object) -> None:
         """Pass what a search found on to a progress that has a method `found`."""

@@ -94,7 +94,7 @@ def cautions(result: SieveResult) -> tuple[str, ...]:
     """Return what to know before any number: test data outside what was learned from, or predicted far worse."""
     if result.evaluation.on == "validation":
         return ()
-    support = None if result.model.calibration is None else result.model.calibration.support
+    support = result.model.support
     beyond = "" if support is None else support.exceeded_by(result.evaluation.data)
     found = [f"The {result.evaluation.on} data go beyond what was learned from: {beyond}."] if beyond else []
     before, now = result.path.choice.errors.error[-1], result.errors.mean[-1]
@@ -112,7 +112,7 @@ def remarks(result: SieveResult) -> tuple[str, ...]:
     found += [result.beside_linear[-1].describe(), *_doubts(result)]
     if result.left_out:
         found.append(f"Not searched, because the time limit was reached: {'; '.join(result.left_out)}.")
-    bands = None if result.model.calibration is None else result.model.calibration.bands
+    bands = result.model.bands
     shortage = "" if bands is None else bands.shortage(result.horizons[-1], result.level)
     return (*found, *result.diagnostics.warnings, *([shortage] if shortage else []))
 

@@ -141,7 +141,6 @@ def two_tanks(drive: ArrayLike, dt: float = 5.0, *, initial: tuple[float, float]
     return np.maximum(integrate(derivative, initial, history, dt, _TANKS_STEP), 0.0)
 
 
-REACTOR_STEP = 0.01  # minutes
 _RATES, _FEED = (5 / 6, 5 / 3, 1 / 6), 10.0  # of the reactions (1/min, 1/min, l/(mol·min)); of A in the feed (mol/l)
 
 

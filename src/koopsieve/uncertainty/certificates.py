@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from koopsieve._display import Facts, Shown
-from koopsieve._types import ComplexArray, FloatArray, KoopsieveError
+from koopsieve._types import ComplexArray, FloatArray, KoopsieveError, or_one
 from koopsieve.regression import RegressionStatistics, TriangularFactor
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def invariance_error(statistics: RegressionStatistics, model: LiftedStateModel |
         K, factor = _matched(model, statistics)
         gap = factor.S - factor.R @ K
     length = np.sqrt(np.einsum("ij,ij->j", factor.S, factor.S) + factor.leftover)
-    scale = np.where(length > 0, length, 1.0)  # every observable in units of its own size, before anything is rounded
+    scale = or_one(length)  # every observable in units of its own size, before anything is rounded
     rest = _root(factor.leftover_products / np.outer(scale, scale))
     following, missed = np.concatenate([factor.S / scale, rest]), np.concatenate([gap / scale, rest])
     _, singular, directions = np.linalg.svd(following, full_matrices=False)

@@ -133,10 +133,10 @@ def interval_score(errors: FloatArray, half_widths: FloatArray, level: float) ->
 def _bands_and_errors(
     model: Model, data: Trajectories, horizons: Sequence[int]
 ) -> tuple[Bands, tuple[int, ...], StepErrors]:
-    if model.calibration is None or model.calibration.bands is None:
+    if model.bands is None:
         raise KoopsieveError("The model has no bands. Use calibrate(model, held_out_data, horizon=…) first.")
     wanted = checked_horizons(horizons, data)
-    return model.calibration.bands, wanted, step_errors(model, data, wanted[-1])
+    return model.bands, wanted, step_errors(model, data, wanted[-1])
 
 
 def _reaching(errors: StepErrors, horizons: tuple[int, ...]) -> list[tuple[int, IndexArray]]:
@@ -150,10 +150,9 @@ def _inside(errors: StepErrors, rows: IndexArray, horizon: int, bands: Bands, mo
 
 
 def _flagged(model: Model, errors: StepErrors, horizons: tuple[int, ...]) -> FloatArray | None:
-    support = None if model.calibration is None else model.calibration.support
-    if support is None:
+    if model.support is None:
         return None
     states, acting, predicted = errors.complete_windows()
-    outside = support.outside(model.dictionary, states, acting, predicted)
+    outside = model.support.outside(model.dictionary, states, acting, predicted)
     share: FloatArray = outside[:, np.array(horizons) - 1].mean(axis=0)
     return share

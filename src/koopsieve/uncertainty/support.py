@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from koopsieve._display import Facts, Shown, shorten
-from koopsieve._types import BoolArray, FloatArray, KoopsieveError, magnitude
+from koopsieve._types import BoolArray, FloatArray, KoopsieveError, magnitude, or_one
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.rollout import chunks
@@ -152,7 +152,7 @@ def _whitening(R: FloatArray, rows: float) -> FloatArray:
     """Return W of (D61), with ‖φW‖² the leverage of φ, without directions that the data hardly excite."""
     unit = magnitude(R)
     length = np.linalg.norm(R / unit, axis=0)
-    scale = unit * np.where(length > 0, length, 1.0)
+    scale = unit * or_one(length)
     _, singular, directions = np.linalg.svd(R / scale, full_matrices=False)
     strong = singular > _MIN_SINGULAR * singular.max(initial=0.0)
     size = np.sqrt(rows / max(int(strong.sum()), 1))

@@ -236,3 +236,10 @@ def test_kinks_of_a_signal_of_any_name(name):
     data = Trajectories.from_arrays([1.0, 2.0, 4.0], state_names=name)
     phi = HardNonlinearities(knots=1).fit(data)
     np.testing.assert_allclose(phi([[4.0]])[0], [1.5, 2.0])
+
+
+def test_a_column_that_is_only_called_like_a_delayed_sample_has_no_change():
+    rows = np.random.default_rng(0).normal(size=(50, 2))
+    names = HardNonlinearities().fit(Trajectories.from_arrays(rows, state_names=["v", "v[k-1]"])).names
+    assert names
+    assert not any("tanh" in name for name in names)

@@ -13,7 +13,6 @@ from koopsieve.dictionary import SquaredExponential as Kernel
 from koopsieve.forms.reprojected import compiled
 from koopsieve.forms.reprojected.structure import (
     DictionaryRegressors,
-    OutputBounds,
     ReprojectedStructure,
     bounds_around,
 )
@@ -25,8 +24,7 @@ WIDE = 1e3
 
 
 def bounds(n, low=-WIDE, high=WIDE):
-    no = np.zeros(n, dtype=bool)
-    return OutputBounds(np.full(n, low), np.full(n, high), no, no)
+    return np.repeat([[low], [high]], n, axis=1)
 
 
 def problem(n=2, inputs=1, a=2, b=1, samples=60, seed=0, low=-WIDE, high=WIDE):
@@ -177,20 +175,19 @@ def test_a_limit_is_found_below_noise_and_a_level_that_the_record_settles_at_is_
     wave = 3 * np.sin(np.linspace(0, 40, 2000)) + 5
     overflowing = np.clip(wave, 2.5, 7) + 5e-4 * rng.normal(size=2000)
     settling = lfilter([0.1], [1, -0.9], np.repeat(rng.choice([-1.0, 1.0], 20), 100))
-    found = bounds_around(np.column_stack([overflowing, settling]))
-    assert list(found.high_is_limit) == list(found.low_is_limit) == [True, False]
-    assert found.high[0] == pytest.approx(7, abs=1e-4)
-    assert found.low[0] == pytest.approx(2.5, abs=1e-4)
+    low, high = bounds_around(np.column_stack([overflowing, settling]))
+    assert high[0] == pytest.approx(7, abs=1e-4)
+    assert low[0] == pytest.approx(2.5, abs=1e-4)
+    assert [low[1], high[1]] == pytest.approx([settling.min() - np.ptp(settling), settling.max() + np.ptp(settling)])
 
 
 def test_a_limit_of_the_record_is_a_bound_and_neither_its_range_nor_coarse_quantisation_is():
     rng = np.random.default_rng(0)
     pure = np.sin(np.linspace(0, 40, 2000))
     wave = pure + 0.01 * rng.normal(size=2000)
-    found = bounds_around(np.column_stack([np.minimum(wave, 0.7), wave, np.round(20 * pure) / 20]))
-    assert found.high[0] == 0.7
-    assert list(found.high_is_limit) == [True, False, False]
-    assert not found.low_is_limit.any()
-    spread = wave.max() - wave.min()
-    assert found.high[1] == pytest.approx(wave.max() + spread)
-    assert found.low[1] == pytest.approx(wave.min() - spread)
+    record = np.column_stack([np.minimum(wave, 0.7), wave, np.round(20 * pure) / 20])
+    low, high = bounds_around(record)
+    assert high[0] == 0.7
+    spread = np.ptp(record, axis=0)
+    np.testing.assert_allclose(high[1:], (record.max(axis=0) + spread)[1:])
+    np.testing.assert_allclose(low, record.min(axis=0) - spread)

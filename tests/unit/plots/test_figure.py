@@ -6,7 +6,7 @@ import pytest
 from koopsieve import GraphSieve, SquaredExponential, States
 from koopsieve.plots.dependency_plots import dependencies
 from koopsieve.plots.figure import METHODS, MODELS, NUMERALS, apart, style_of, styles_of, tick_text
-from koopsieve.plots.layout import INPUT, MAX_NODES, NARROW, OUTPUT, WIDTH, lay_out, shorten
+from koopsieve.plots.layout import INPUT, MAX_NODES, NARROW, OUTPUT, WIDTH, cut_name, lay_out
 from tests.runs import duffing_result
 
 
@@ -24,7 +24,7 @@ def test_ticks_are_plain_numbers_and_thinned_where_they_crowd():
     texts = {1.0: "1", 0.001: "0.001", 1e-4: "10⁻⁴", 1e5: "10⁵", 20.0: "20", 0.0: "0"}
     assert {value: tick_text(value) for value in texts} == texts
     assert apart([1, 2, 3, 5, 7, 9, 10, 11, 12]) == [1, 2, 3, 5, 7, 12]
-    assert [shorten(name, 11) for name in ("abc", "exp(-0.103|x-z17|^2) and more")] == ["abc", "exp(-… more"]
+    assert [cut_name(name, 11) for name in ("abc", "exp(-0.103|x-z17|^2) and more")] == ["abc", "exp(-… more"]
 
 
 @pytest.fixture(scope="module")

@@ -109,7 +109,7 @@ def test_targets_that_are_the_next_rows_regressors_need_no_products_of_their_own
 def test_a_prior_says_of_every_regressor_that_it_is_zero():
     rng = np.random.default_rng(6)
     design, targets, size = rng.normal(size=(300, 4)), rng.normal(size=(300, 1)), np.array([1.0, 2.0, 3.0, 1e-3])
-    factor = TriangularFactor.prior(size, 1).absorb(design, targets)
+    factor = TriangularFactor.prior(size).absorb(design, targets)
     whole = np.vstack([design, np.diag(size)])
     expected = np.linalg.lstsq(whole, np.vstack([targets, np.zeros((4, 1))]))[0]
     np.testing.assert_allclose(np.linalg.solve(factor.R, factor.S), expected, atol=1e-12)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from koopsieve._types import KoopsieveError, KoopsieveWarning
-from koopsieve.reproduction.study_settings import FILE, VARIABLE, load_records
+from koopsieve.datasets import FOLDER_VARIABLE
+from koopsieve.reproduction.study_settings import FILE, load_records
 
 DATA = {"train": "est", "test_record": 0}
 SIMULATED = {"records": 2, "samples": 300, "test_samples": 400}
@@ -15,7 +16,7 @@ SIMULATED = {"records": 2, "samples": 300, "test_samples": 400}
 
 @pytest.fixture(autouse=True)
 def _nowhere(monkeypatch):
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     monkeypatch.setitem(sys.modules, "nonlinear_benchmarks", None)
     monkeypatch.setitem(sys.modules, "nonlinear_benchmarks.not_splitted_benchmarks", None)
 
@@ -42,7 +43,7 @@ def test_records_from_a_named_folder(tmp_path):
 
 def test_the_environment_names_the_folder_too_but_the_argument_wins(tmp_path, monkeypatch):
     store(tmp_path)
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     assert "SIMULATED" not in load_records(None, DATA, SIMULATED, seed=0).source
     with pytest.raises(KoopsieveError, match=rf"does not hold {FILE}.*10\.4121/12952124"):
         load_records(tmp_path / "elsewhere", DATA, SIMULATED, seed=0)

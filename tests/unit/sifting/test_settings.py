@@ -24,7 +24,7 @@ from koopsieve import (
 from koopsieve.cli.command_settings import Settings, gather, to_python
 from koopsieve.cli.sift import delays
 from koopsieve.execution import silent
-from koopsieve.execution.executors import bar
+from koopsieve.execution.executors import WholeJob, bar, whole_job
 from koopsieve.forms import FORMS
 from koopsieve.sieve import GraphSieve, HorizonSieve, SimulationSieve
 from koopsieve.sifting.settings import SiftSettings
@@ -170,8 +170,10 @@ def test_the_command_line_refuses_a_share_to_hold_out_beside_test_data():
 
 def test_progress_is_shown_on_request():
     assert SiftSettings().shown is silent
-    assert SiftSettings(progress=True).shown is bar
     assert SiftSettings(progress=bar).shown is bar
+    with whole_job(SiftSettings(progress=True).progress) as shown:
+        assert isinstance(shown, WholeJob)
+        assert SiftSettings(progress=shown).shown is shown
 
 
 def test_delays_are_found_where_nothing_is_decided():

@@ -20,7 +20,6 @@ from koopsieve._exchange import write_files
 from koopsieve._types import FloatArray, KoopsieveError, whole_number
 from koopsieve.control.kalman import START_DRIFTS, KalmanFilter
 from koopsieve.control.planner import MIN_FIRST_ITERATIONS
-from koopsieve.control.programme import Cost
 from koopsieve.control.state_estimate import (
     MAX_REJECTED,
     PRIOR_SAMPLES,
@@ -31,7 +30,8 @@ from koopsieve.control.state_estimate import (
 )
 from koopsieve.export.c import c_files
 from koopsieve.export.c.checks import makefile
-from koopsieve.export.c.literals import comment, identifier, identifiers, index_table, number, table
+from koopsieve.export.c.header import places
+from koopsieve.export.c.literals import comment, identifier, index_table, number, table
 
 if TYPE_CHECKING:
     from koopsieve.control.controller import ControlLaw
@@ -75,11 +75,8 @@ def _header(law: ControlLaw) -> str:
     rows = H * M * (1 + cost.rate_limited) + len(cost.limited)
     sizes = {"HORIZON": H, "MOVED": M, "MEASURED": len(problem.pinned), "CHANGES": H * M, "ROWS": rows}
     defined = "".join(f"#define @NAME@_{key} {value}\n" for key, value in sizes.items())
-    for kind, names in (("MOVED", problem.moved_names), ("MEASURED", problem.measured_inputs)):
-        short = zip(identifiers(names), names, strict=True)
-        defined += "".join(
-            f"#define @NAME@_{kind}_{s.upper()} {i} /* {comment(f)} */\n" for i, (s, f) in enumerate(short)
-        )
+    defined += places("@NAME@", "MOVED", problem.moved_names)
+    defined += places("@NAME@", "MEASURED", problem.measured_inputs)
     text = _read("controller.h").replace("@sizes@", defined).replace("@outputs@", comment(", ".join(signals.outputs)))
     return text.replace("@filter@", "1" if isinstance(law.estimator, Filtered) else "0")
 
@@ -110,7 +107,8 @@ def _tables(law: ControlLaw, rounds: int) -> str:
     }
     indices = {"moved": moved}
     if cost.rate_limited:
-        arrays |= _rate_tables(cost, problem.moved)
+        down, up = cost.rate_bounds
+        arrays |= {"rate": cost.rates[moved], "rate_low": down[:, moved], "rate_high": up[:, moved]}
     if len(cost.limited):
         arrays |= {"output_low": cost.output_low, "output_high": cost.output_high, "price": cost.price}
         indices["limited"] = cost.limited
@@ -139,37 +137,24 @@ def _gains(gate: float, **others: float) -> Mapping[str, str]:
     return {key: f"((real_t){number(min(value, INFINITE))})" for key, value in {"GATE": gate, **others}.items()}
 
 
-def _rate_tables(cost: Cost, moved: np.ndarray[Any, Any]) -> dict[str, FloatArray]:
-    """Return the largest changes, and between which values each lies: wider where limits of inputs move."""
-    low, high, rates = cost.low[:, moved], cost.high[:, moved], np.minimum(cost.rates[moved], INFINITE)
-    down, up = np.tile(-rates, (len(low), 1)), np.tile(rates, (len(low), 1))
-    with np.errstate(invalid="ignore"):
-        down[1:], up[1:] = np.fmin(down[1:], np.diff(high, axis=0)), np.fmax(up[1:], np.diff(low, axis=0))
-    return {"rate": rates, "rate_low": down, "rate_high": up}
-
-
 def _filter_tables(kalman: KalmanFilter) -> tuple[dict[str, Any], dict[str, FloatArray], dict[str, Any]]:
     model, noise = kalman.model, kalman.noise
-    delays, embedding = len(model.signals.state_names), model.signals.embedding
-    state = np.zeros(delays)
-    state[: len(noise.measurement) * (embedding.state_delays + 1)] = np.tile(
-        noise.measurement, embedding.state_delays + 1
-    )
     sizes = {"KNOWN_NOISE": 1, "RELIFTED": int(kalman.relifts), "START_DRIFTS": START_DRIFTS, **_gains(kalman.gate)}
     arrays = {
         "process_variance": noise.process,
         "measurement_variance": noise.measurement,
         "drift_variance": kalman.drifts,
-        "state_variance": state,
+        "state_variance": kalman.state_variance,
     }
     if kalman.relifts:
         return sizes, arrays, {"place": model.dictionary.state_positions}
-    return sizes, {**arrays, "entering": kalman.entering(model.start_slopes(state[None])[0])}, {}
+    anywhere = np.zeros((1, len(model.signals.state_names)))
+    return sizes, {**arrays, "entering": kalman.entering(model.start_slopes(anywhere)[0])}, {}
 
 
 STEPS, HOLD = 12, 6  # of the closed loop, and steps for which a reference stays
 NOISE_SHARE = 0.003  # of the working range, added to every output
-WORSE = 0.02  # share of the cost by which a plan in C may be above that of Python
+MAX_EXCESS = 0.02  # share of the cost by which a plan in C may be above that of Python
 TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-3  # of the largest number that the estimate holds
 
 
@@ -206,7 +191,7 @@ def closed_loop_vectors(law: ControlLaw, acting: ArrayLike) -> dict[str, FloatAr
 def checking_program(found: dict[str, FloatArray]) -> str:
     """Return the program; it fails where estimates differ, or a plan costs more than that of Python."""
     size = max(float(np.abs(found[name]).max()) for name in ("estimate_expected", "measured"))
-    smallest = 1e-9 * float(found["cost_expected"].max())
+    smallest, most = 1e-9 * float(found["cost_expected"].max()), number(MAX_EXCESS)
     tables = "".join(table(name, one if one.size else np.zeros((STEPS, 1))) for name, one in found.items())
     return f"""/* Compares @name@.c with what Python computed in a short closed loop. Written by koopsieve. */
 #include <math.h>
@@ -246,7 +231,7 @@ int main(void)
             worse = above;
     }}
     printf("estimate   largest difference %.1e %s\\n", differs, differs <= TOLERANCE ? "ok" : "TOO LARGE");
-    printf("plan       largest cost above Python's %.1e %s\\n", worse, worse <= {number(WORSE)} ? "ok" : "TOO LARGE");
-    return !(differs <= TOLERANCE) + !(worse <= {number(WORSE)});
+    printf("plan       largest cost above Python's %.1e %s\\n", worse, worse <= {most} ? "ok" : "TOO LARGE");
+    return !(differs <= TOLERANCE) + !(worse <= {most});
 }}
 """

@@ -20,6 +20,8 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.data.embedding import Embedding
 from koopsieve.data.provenance import SourceRows
 
+BLOCK_ROWS = 16_384  # read at a time while a dictionary is fitted
+
 
 @dataclass(frozen=True, eq=False)
 class SampleBlock:

@@ -17,7 +17,7 @@ import numpy as np
 from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError
 from koopsieve.data.episodes import warn_of_constants
 from koopsieve.data.outliers import (
-    LISTED,
+    MAX_LISTED,
     MAX_RUN,
     bounds,
     extremes,
@@ -27,12 +27,11 @@ from koopsieve.data.outliers import (
     single_flags,
 )
 from koopsieve.data.provenance import SourceRows
-from koopsieve.data.streaming.blocks import ChangedOrigin, Origin, Piece, SampleBlock
+from koopsieve.data.streaming.blocks import BLOCK_ROWS, ChangedOrigin, Origin, Piece, SampleBlock
 from koopsieve.io.reading.columns import DROP
 
 MAX_SAMPLED_ROWS = 50_000
 MAX_DROPPED = 10_000  # more are kept in no list, and are no single faults
-BLOCK_ROWS = 16_384
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +146,7 @@ def _find(origin: Origin, between: FloatArray, names: Sequence[str], outputs: in
         for values, far, source in _flagged(_rows(piece, outputs, repeat=True), between):
             for row, column in np.argwhere(far).tolist():
                 count += 1
-                if len(listed) < LISTED:
+                if len(listed) < MAX_LISTED:
                     listed.append(far_value(names[column], values[row, column], source.describe(row)))
                 if count <= MAX_DROPPED:
                     label, number, _, _ = source.between(row, row + 1).ranges[0]

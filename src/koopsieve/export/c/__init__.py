@@ -59,12 +59,12 @@ def _source(model: Model, sizes: Sizes, name: str, filtered: bool) -> str:
             f'/* Written by koopsieve; see {name}.h. */\n{INCLUDE_MATHS}\n#include "{name}.h"\n',
             names_source(signals, name),
             families,
-            map_source(named["lift"], name, "state", "observables"),
+            map_source(named["lift"], name, ["state"], "observables"),
             line_source(signals, sizes, name),
-            map_source(named["start"], name, "state", "carried"),
+            map_source(named["start"], name, ["state"], "carried"),
             start_slopes_source(named["start"], name) if filtered else "",
             step_source(named["step"], name, sizes.inputs),
-            map_source(named["read"], name, "carried", "output"),
+            map_source(named["read"], name, ["carried"], "output"),
             simulate_source(signals, sizes, name),
         ]
     )

@@ -61,7 +61,7 @@ extern "C" {{
 #define {guard}_HISTORY {signals.embedding.history} /* rows of measured outputs that a prediction starts from */
 #define {guard}_SAMPLE_TIME {number(signals.dt)}
 
-{_places(guard, "OUTPUT", signals.outputs)}{_places(guard, "INPUT", signals.inputs)}
+{places(guard, "OUTPUT", signals.outputs)}{places(guard, "INPUT", signals.inputs)}
 {_declarations(name, guard, sizes, signals)}{_start_slopes(name) if filtered else ""}
 #ifdef __cplusplus
 }}
@@ -95,7 +95,8 @@ def _timing(signals: Signals) -> str:
     return "The input of a step from k to k+1 is the one that is held from k on."
 
 
-def _places(guard: str, kind: str, names: tuple[str, ...]) -> str:
+def places(guard: str, kind: str, names: tuple[str, ...]) -> str:
+    """Return definitions of where signals stand among others of their kind."""
     plain = identifiers(names)
     return "".join(
         f"#define {guard}_{kind}_{short.upper()} {i} /* {comment(full)} */\n"

@@ -14,8 +14,8 @@ from koopsieve.export.c.header import Sizes
 from koopsieve.export.c.literals import index_table, table
 from koopsieve.export.c.terms import family_source, function
 
-_BOTH = "carried, input"
-_JOIN = f"    join({_BOTH}, point);\n"
+_BOTH = ("carried", "input")
+_JOIN = "    join(carried, input, point);\n"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,16 +65,16 @@ def _calls(of: TermMap, names: dict[int, str]) -> tuple[tuple[str, int], ...]:
     return tuple((names[id(family)], int(first)) for family, first in zip(of.families, firsts, strict=False))
 
 
-def map_source(given: NamedMap, model: str, point: str, out: str) -> str:
-    """Return tables, and the model's function that writes the targets of a map at `point` into `out`.
+def map_source(given: NamedMap, model: str, parts: Sequence[str], out: str) -> str:
+    """Return tables, and the model's function that writes the targets of a map at a point into `out`.
 
-    A point of "carried" and "input" is joined from these two arguments.
+    The point is one argument, or joined from `carried` and `input`.
     """
-    arguments = "".join(f"const real_t *{one}, " for one in point.split(", "))
+    arguments = "".join(f"const real_t *{one}, " for one in parts)
     head = f"void {model}_{given.name}({arguments}real_t *{out})"
-    joined, at = (
-        (f"    real_t point[{len(given.of.coordinates)}];\n{_JOIN}", "point") if point == _BOTH else ("", point)
-    )
+    joined, at = "", parts[0]
+    if len(parts) > 1:
+        joined, at = f"    real_t point[{len(given.of.coordinates)}];\n{_JOIN}", "point"
     if given.of.plain:
         return function(head, joined + given.evaluated(at, out))
     body, name = joined, given.name

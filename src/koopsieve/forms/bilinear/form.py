@@ -17,7 +17,7 @@ from koopsieve.execution import one_blas_thread
 from koopsieve.forms.bilinear.model import BilinearModel
 from koopsieve.forms.bilinear.multi_step_fit import LiftedWindows, MultiStepBilinear
 from koopsieve.forms.form import Candidates, Form, Outcome, short_or_whole
-from koopsieve.forms.path import PathPoint
+from koopsieve.forms.path import OVER_WINDOWS, PathPoint
 from koopsieve.forms.task import Episodes, Task, filled, learning_statistics, window_length, with_validation
 from koopsieve.identify import Estimate, LeastSquares
 from koopsieve.regression import RegressionStatistics, compress
@@ -29,7 +29,6 @@ MAX_REGRESSORS = 800  # observables, inputs and their products; sets that need m
 MAX_REFINED = 40  # observables of a set that is fitted over many steps; larger ones take too long
 WINDOW_ROWS = 10_000  # windows times steps times outputs of that fit
 MAX_LOSS = 1.05  # times the error at any horizon that this fit may cost
-OVER_WINDOWS = "simulated windows"
 
 
 @dataclass(frozen=True, eq=False)

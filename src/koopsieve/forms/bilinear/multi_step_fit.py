@@ -16,11 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import minimize
 
-from koopsieve._types import NOT_NEGATIVE, BoolArray, FloatArray, IndexArray, check_fields
+from koopsieve._types import NOT_NEGATIVE, BoolArray, FloatArray, IndexArray, check_fields, or_one
 from koopsieve.execution import one_blas_thread
 from koopsieve.regression import TriangularFactor
-
-_FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
+from koopsieve.sieve.simulation.simulation_problem import FLOOR
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +62,12 @@ def log_error_and_gradient(
     """
     states = simulate_lifted(K, windows)
     errors = states[1:, :, columns] - windows.outputs.transpose(1, 0, 2)  # (T, W, n)
-    variance = np.var(windows.outputs, axis=(0, 1))
-    squared = np.mean(errors**2, axis=1) / np.where(variance > 0, variance, 1.0)
+    variance = or_one(np.var(windows.outputs, axis=(0, 1)))
+    squared = np.mean(errors**2, axis=1) / variance
     if not np.isfinite(squared).all():
         return np.inf, np.zeros_like(K)
-    held = np.maximum(squared, _FLOOR)
-    slopes = 2 * errors * (weight / held * (squared > _FLOOR) / np.where(variance > 0, variance, 1.0))[:, None]
+    held = np.maximum(squared, FLOOR)
+    slopes = 2 * errors * (weight / held * (squared > FLOOR) / variance)[:, None]
     gradient = _adjoint(K, states, windows, columns, slopes / errors.shape[1])
     return float(np.sum(weight * np.log(held))), gradient
 
@@ -166,8 +165,7 @@ class _Frame:
     @classmethod
     def of(cls, one_step: TriangularFactor, exact: BoolArray) -> _Frame:
         rows = max(one_step.rows, 1.0)
-        norm = np.linalg.norm(one_step.R, axis=0)
-        scale = np.where(norm > 0, norm, 1.0)
+        scale = or_one(np.linalg.norm(one_step.R, axis=0))
         left, spread, turn = np.linalg.svd(one_step.R / scale, full_matrices=False)
         kept = spread > _SINGULAR * spread[0]
         Z = turn[kept].T / spread[kept] / scale[:, None]

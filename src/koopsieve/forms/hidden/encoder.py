@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, or_one
 from koopsieve.forms.hidden.structure import HiddenStructure
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt, NormalEquations
@@ -112,8 +112,7 @@ def regressed_encoder(
         factor = factor.absorb(_with_one(seen[good]), states[good])
     if factor.rows < 2 * width:
         return rough
-    norm = np.linalg.norm(factor.R, axis=0)
-    scale = np.where(norm > 0, norm, 1.0)
+    scale = or_one(np.linalg.norm(factor.R, axis=0))
     stacked = np.vstack([factor.R / scale, np.sqrt(_RIDGE) * np.eye(width)])
     target = np.vstack([factor.S, np.zeros((width, n))])
     found: FloatArray = (np.linalg.lstsq(stacked, target, rcond=None)[0] / scale[:, None]).T

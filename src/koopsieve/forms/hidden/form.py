@@ -26,14 +26,13 @@ from koopsieve.forms.hidden.learning import HiddenLearning, HiddenSolution, Scal
 from koopsieve.forms.hidden.model import HiddenModel, coefficient_names, product_names, state_labels
 from koopsieve.forms.hidden.problem import HiddenProblem, with_linear
 from koopsieve.forms.hidden.sieve import GrownProblem, HiddenPoint, HiddenSieve
-from koopsieve.forms.path import PathPoint
+from koopsieve.forms.path import OVER_WINDOWS, PathPoint
 from koopsieve.forms.task import DEFAULT_BUDGET, Task, learning_statistics, with_validation
 from koopsieve.identify import Identifier, SpikeSlab
 
 MAX_ROWS = 200_000  # samples that are learned from at most
 ROWS_PER_COEFFICIENT = 10  # of a model that is judged
 CLEARLY_BETTER = 1.25  # times less squared error than free runs of other forms have, for a whole search to pay
-REFIT = "simulated windows"
 _ROUNDING = 1e-9  # relative to the largest coefficient of a row
 
 
@@ -123,7 +122,7 @@ def _judged(point: HiddenPoint, learned: HiddenLearning, start: HiddenStart, tas
     status = "" if point.fit.settled else "The loss still fell in the last round."
     names = coefficient_names(free, *_names(learned, problem))
     stays = task.stays_in_range(model)
-    return PathPoint(np.flatnonzero(free), names, np.nan, errors, runs, model, REFIT, status, stays)
+    return PathPoint(np.flatnonzero(free), names, np.nan, errors, runs, model, OVER_WINDOWS, status, stays)
 
 
 def with_offsets(free: BoolArray, problem: HiddenProblem) -> BoolArray:

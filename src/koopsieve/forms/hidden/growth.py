@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray
+from koopsieve._types import BoolArray, FloatArray, or_one
 from koopsieve.forms.hidden.encoder import encoded
 from koopsieve.forms.hidden.fit import FreeCoefficients, HiddenFit, QuasiNewton, fitted
 from koopsieve.forms.hidden.learning import HiddenLearning, plain_encoder
@@ -31,7 +31,7 @@ _LINEAR = LevenbergMarquardt(iterations=30, tolerance=1e-3, damping=1e-3)
 _QUADRATIC = LevenbergMarquardt(iterations=12, tolerance=1e-2, damping=1e-2, stiffness=0.3)
 _HIGHER = LevenbergMarquardt(iterations=8, tolerance=0.02, damping=1e-2, polish=QuasiNewton(iterations=40))
 _ROWS = 10  # of a Gauss–Newton regression, per coefficient
-GROWING = 1.0  # shrinkage while all terms are there: less, so that products can come in
+SHRINKAGE_WHILE_GROWING = 1.0  # shrinkage while all terms are there: less, so that products can come in
 _FAR = 1e6  # standard deviations at which the states of a linear system are held
 MAX_STATES = 8  # that are tried
 MAX_COEFFICIENTS = 1000  # of the model with all terms
@@ -78,16 +78,17 @@ class Growth:
         basis = modal_basis(found.A, found.C)
         states = problem.structure.run(end, problem.starts, problem.inputs)[:, burn:, :n].reshape(-1, n)
         deviation = np.std(states @ np.linalg.inv(basis).T, axis=0)
-        return found.changed(basis * np.where(deviation > 0, deviation, 1.0))
+        return found.changed(basis * or_one(deviation))
 
     def with_squares(self, problem: HiddenProblem, coef: FloatArray) -> FloatArray:
         """Return the coefficients with those of degree two fitted, from a linear system on."""
         free = np.broadcast_to(problem.structure.terms.degrees <= 2, coef.shape)
-        return fitted(self.quadratic, problem, coef, free, _ROWS, shrinkage=GROWING).coef
+        return fitted(self.quadratic, problem, coef, free, _ROWS, shrinkage=SHRINKAGE_WHILE_GROWING).coef
 
     def with_all(self, problem: HiddenProblem, coef: FloatArray) -> HiddenFit:
         """Return the fit of all terms of the problem."""
-        return fitted(self.higher, problem, coef, np.ones(coef.shape, dtype=bool), _ROWS, shrinkage=GROWING)
+        free = np.ones(coef.shape, dtype=bool)
+        return fitted(self.higher, problem, coef, free, _ROWS, shrinkage=SHRINKAGE_WHILE_GROWING)
 
 
 @dataclass(frozen=True, eq=False)

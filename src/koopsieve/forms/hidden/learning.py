@@ -11,8 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from koopsieve._types import FloatArray, magnitude
+from koopsieve._types import FloatArray, magnitude, or_one
 from koopsieve.data import Trajectories
+from koopsieve.data.episodes import usual_length
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate.judgement import RANGE_FACTOR
 from koopsieve.forms.hidden.encoder import encoded, fitted_encoder, regressed_encoder
@@ -126,7 +127,7 @@ class HiddenLearning:
             for part in parts
             for x, u in zip(part.states, part.inputs, strict=True)
         )
-        length = min(length, max(2 * usual_length(episodes) // 3, 1))
+        length = min(length, max(2 * usual_length(len(u) for _, u in episodes) // 3, 1))
         rows = sum(len(u) for _, u in episodes)
         count = int(np.clip(3 * rows // length, 4, count))
         outputs = len(dictionary.signals.outputs)
@@ -252,12 +253,6 @@ class HiddenLearning:
         return self.of(parts, self.dictionary, self.scaling, length, count, self.burn, seed)
 
 
-def usual_length(episodes: tuple[Episode, ...]) -> int:
-    """Return the number of steps that episodes reach which hold half of the steps."""
-    lengths = np.sort([len(u) for _, u in episodes])
-    return int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * lengths.sum())])
-
-
 def plain_encoder(space: LinearStateSpace) -> FloatArray:
     """Return the encoder of a linear start with a column for the constant."""
     return np.hstack([np.zeros((len(space.encoder), 1)), space.encoder])
@@ -266,4 +261,4 @@ def plain_encoder(space: LinearStateSpace) -> FloatArray:
 def _mean_and_deviation(values: FloatArray) -> FloatArray:
     unit = magnitude(values) if values.size else 1.0
     mean, deviation = np.mean(values / unit, axis=0), np.std(values / unit, axis=0)
-    return np.stack([mean, np.where(deviation > 0, deviation, 1.0)]) * unit
+    return np.stack([mean, or_one(deviation)]) * unit

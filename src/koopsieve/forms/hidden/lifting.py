@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError
+from koopsieve.dictionary.monomials import monomial_name
 from koopsieve.forms.hidden.power_table import PowerTable
 
 if TYPE_CHECKING:
@@ -84,14 +85,15 @@ def exact_lifting(model: HiddenModel, most: int) -> ExactLifting:
         if following is None:
             raise KoopsieveError(
                 f"The model has no exact lifting with at most {most} products of its states: a product drives a state "
-                f"that it is made of, so that higher and higher ones follow ({_name(product, model.state_labels)} is "
-                "one of them). Use the model itself, or its linearisation."
+                "that it is made of, so that higher and higher ones follow "
+                f"({monomial_name(product, model.state_labels)} is one of them). Use the model itself, or its "
+                "linearisation."
             )
         found[product] = following
         waiting += [powers[:n] for powers in following]
     order = sorted(found, key=lambda one: (sum(one), tuple(-power for power in one)))
     place = {one: i for i, one in enumerate(order)}
-    names = tuple(_name(one, model.state_labels) for one in order)
+    names = tuple(monomial_name(one, model.state_labels) for one in order)
     step, read = _matrices([found[one] for one in order], place, n), _matrices(rows[n:], place, n)
     powers = np.array(order, dtype=np.intp).reshape(len(order), n)
     return ExactLifting(names, powers, step, read, model.center, model.scale)
@@ -131,8 +133,3 @@ def _matrices(rows: list[Polynomial], place: Mapping[Powers, int], states: int) 
             matrix = found.setdefault(powers[states:], np.zeros((len(rows), len(place))))
             matrix[i, place[powers[:states]]] += value
     return found
-
-
-def _name(product: Powers, labels: tuple[str, ...]) -> str:
-    parts = [f"{name}^{power}" if power > 1 else name for name, power in zip(labels, product, strict=True) if power]
-    return " ".join(parts) or "1"

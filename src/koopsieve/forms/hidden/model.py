@@ -16,7 +16,7 @@ import numpy as np
 from koopsieve._types import FloatArray, IndexArray, KoopsieveError, whole_number
 from koopsieve.data import Signals
 from koopsieve.dictionary import Dictionary, TermMap
-from koopsieve.dictionary.monomials import MAX_DEGREE, ScaledProducts
+from koopsieve.dictionary.monomials import MAX_DEGREE, ScaledProducts, monomial_name
 from koopsieve.dictionary.states import Ones
 from koopsieve.forms.hidden.lifting import ExactLifting, exact_lifting
 from koopsieve.forms.hidden.power_table import PowerTable
@@ -246,9 +246,7 @@ def state_labels(signals: Signals, states: int) -> tuple[str, ...]:
 
 def product_names(powers: FloatArray | IndexArray, factors: tuple[str, ...]) -> tuple[str, ...]:
     """Return the name of each term, such as "x1^2 u"; "1" for the constant."""
-    rows = np.asarray(powers).astype(int).tolist()
-    written = [[f"{f}^{p}" if p > 1 else f for f, p in zip(factors, row, strict=True) if p] for row in rows]
-    return tuple(" ".join(parts) or "1" for parts in written)
+    return tuple(monomial_name(row, factors) for row in np.asarray(powers).astype(int).tolist())
 
 
 def coefficient_names(used: Any, driven: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray, or_one
 from koopsieve.evaluate.judgement import runs_in_range
 from koopsieve.forms.hidden.power_table import PowerTable
 from koopsieve.forms.hidden.start import LinearStateSpace
 from koopsieve.forms.hidden.structure import BOUND, Aim, HiddenStructure
 from koopsieve.regression import TriangularFactor
+from koopsieve.sieve.simulation.simulation_problem import FLOOR
 from koopsieve.sieve.simulation.windows import Windows
 
 _CHUNK = 1 << 22  # entries of the Jacobian held at once
 MARGIN = 1.0  # share of the range of simulated states by which they may leave it while fitting
-_FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class HiddenProblem:
 
     def in_units_left(self, coef: FloatArray) -> HiddenProblem:
         """Return the problem with errors in units of those that `coef` leaves, so that all outputs weigh the same."""
-        left = np.maximum(self.squared_errors(coef), _FLOOR)
+        left = np.maximum(self.squared_errors(coef), FLOOR)
         unit = np.sqrt(np.where(np.isfinite(left), left, 1.0))
         return replace(self, aim=replace(self.aim, unit=unit))
 
@@ -149,8 +149,7 @@ def state_deviations(problem: HiddenProblem, coef: FloatArray) -> FloatArray:
     """Return the standard deviation of every simulated state after the burn-in; one where it does not change."""
     n = problem.structure.states
     states = problem.structure.run(coef, problem.starts, problem.inputs)[:, problem.aim.burn :, :n]
-    deviation = np.std(np.clip(states, *problem.structure.limits), axis=(0, 1))
-    return np.where(deviation > 0, deviation, 1.0)
+    return or_one(np.std(np.clip(states, *problem.structure.limits), axis=(0, 1)))
 
 
 def in_state_units(problem: HiddenProblem, unit: FloatArray) -> FloatArray:

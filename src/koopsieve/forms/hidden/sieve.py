@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, whole_number
+from koopsieve._types import BoolArray, FloatArray, IndexArray, KoopsieveError, or_one, whole_number
 from koopsieve.execution import Progress, silent
 from koopsieve.forms.hidden.fit import SHRINKAGE, HiddenFit, QuasiNewton, fitted, without_polish
 from koopsieve.forms.hidden.growth import AS_GOOD, SHORT_ROUNDS, Growth, HiddenStart, held_out_error
@@ -241,8 +241,7 @@ def _terms_left(factor: TriangularFactor, free: BoolArray, size: int) -> BoolArr
     With X = R⁻¹ and w the least squares, taking out a term with rows X_g adds w_gᵀ(X_g X_gᵀ)⁻¹w_g to the squared error.
     The term that adds least per coefficient goes, until at most `size` are left, or one term.
     """
-    norm = np.linalg.norm(factor.R, axis=0)
-    X = solve_triangular(factor.R / np.where(norm > 0, norm, 1.0), np.eye(len(norm)))
+    X = solve_triangular(factor.R / or_one(np.linalg.norm(factor.R, axis=0)), np.eye(len(factor.R)))
     w, term = X @ factor.S[:, 0], np.nonzero(free)[1]
     alive = {int(one): np.flatnonzero(term == one) for one in np.unique(term)}
     while sum(map(len, alive.values())) > size and len(alive) > 1:
@@ -288,7 +287,7 @@ def _around(factor: TriangularFactor, theta: FloatArray) -> TriangularFactor:
 def _solved(factor: TriangularFactor, coef: FloatArray, free: BoolArray, kept: BoolArray) -> FloatArray:
     """Return the least squares of the regression on what is kept."""
     found = np.zeros_like(coef)
-    R, norm = factor.R[:, kept[free]], np.linalg.norm(factor.R[:, kept[free]], axis=0)
-    scale = np.where(norm > 0, norm, 1.0)
+    R = factor.R[:, kept[free]]
+    scale = or_one(np.linalg.norm(R, axis=0))
     found[kept] = np.linalg.lstsq(R / scale, factor.S[:, 0], rcond=1e-12)[0] / scale
     return found

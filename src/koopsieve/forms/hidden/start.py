@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from koopsieve._types import ComplexArray, FloatArray
+from koopsieve._types import ComplexArray, FloatArray, or_one
 from koopsieve.data import Embedding
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.windows import Episode
@@ -129,7 +129,7 @@ class Subspace:
         system = LinearStateSpace(encoder, A, B, C, D)
         system = system.changed(modal_basis(A, C))
         deviation = np.linalg.norm(self.triangle[:, : self.lines] @ system.encoder.T, axis=0)
-        return system.changed(np.diag(np.where(deviation > 0, deviation, 1.0)))
+        return system.changed(np.diag(or_one(deviation)))
 
 
 def _least_squares(design: FloatArray, targets: FloatArray) -> FloatArray:

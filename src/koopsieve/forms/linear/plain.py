@@ -29,7 +29,7 @@ from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 
 ONE_STEP, OUTPUT_ERROR = "least squares", "output error"
 MIN_STEPS, MAX_STEPS = 100, 300  # of the windows that are simulated, where the record is so long
-ROWS = 12_000  # windows times steps times outputs
+MAX_FIT_ROWS = 12_000  # windows times steps times outputs
 OPTIMISER = LevenbergMarquardt(iterations=8, tolerance=1e-3)  # of the output-error fit
 
 
@@ -118,7 +118,7 @@ def output_error(
     """
     every = (States() + Constant() + Inputs()).fit(task.learn) if phi.signals.inputs else phi
     length = min(_window_length(task, (task.learn,)), _window_length(task, parts))
-    sieve = SimulationSieve(length=length, rows=ROWS)
+    sieve = SimulationSieve(length=length, rows=MAX_FIT_ROWS)
     learned = Learning.of(replace(task, dictionary=every), parts, sieve)
     free = np.repeat(acting(every)[:, None], len(phi.outputs), axis=1)
     if start is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import POSITIVE, FloatArray, IndexArray, KoopsieveError, real_number
+from koopsieve._types import POSITIVE, FloatArray, IndexArray, KoopsieveError, or_one, real_number
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.term_map import Shifts, shifts
@@ -100,8 +100,8 @@ def _contracted(A: FloatArray, radius: float, delays: IndexArray) -> FloatArray:
 def _scale(statistics: RegressionStatistics, size: int) -> FloatArray:
     """Return the root mean square of each observable, up to a common factor; one where it is zero or not known."""
     scale = np.ones(size)
-    norm = np.linalg.norm(statistics.R[:, : len(statistics.observables)], axis=0)
-    scale[: len(norm)] = np.where(norm > 0, norm, 1.0)
+    observables = len(statistics.observables)
+    scale[:observables] = or_one(np.linalg.norm(statistics.R[:, :observables], axis=0))
     return scale
 
 

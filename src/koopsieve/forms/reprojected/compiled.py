@@ -244,9 +244,18 @@ def _sums(coef: FloatArray, terms: FloatArray, raw: FloatArray) -> None:
 @compiled
 def _slopes(tables: Tables, coef: FloatArray, atoms: FloatArray, columns: int, slope: FloatArray) -> None:
     """Write the slopes of one sum by the first `columns` coordinates (rows), backwards through the program."""
+    slope[:] = 0.0
+    _slopes_of_factors(tables, coef, atoms, columns, slope)
+    _through_nodes(tables, atoms, slope)
+    _through_waves(tables, atoms, columns, slope)
+    _through_kernels(tables, atoms, columns, slope)
+
+
+@compiled
+def _slopes_of_factors(tables: Tables, coef: FloatArray, atoms: FloatArray, columns: int, slope: FloatArray) -> None:
+    """Add the slopes of a sum by the factors of its terms."""
     width, lanes = tables.centers.shape[1], atoms.shape[1]
     others = slope[-1]  # the product of a term's other factors
-    slope[:] = 0.0
     for i in range(len(coef)):
         low, high = tables.first[i], tables.first[i + 1]
         if coef[i] == 0.0:
@@ -270,9 +279,14 @@ def _slopes(tables: Tables, coef: FloatArray, atoms: FloatArray, columns: int, s
                             others[b] *= atoms[tables.factors[place], b]
                 for b in range(lanes):
                     slope[factor, b] += others[b]
-    kernels, waves, nodes = len(tables.centers), len(tables.phases), len(tables.operation)
-    for k in range(nodes - 1, -1, -1):
-        at = width + kernels + waves + k
+
+
+@compiled
+def _through_nodes(tables: Tables, atoms: FloatArray, slope: FloatArray) -> None:
+    """Pass slopes by nodes on to what these are made of, the last node first."""
+    lanes, first = atoms.shape[1], tables.centers.shape[1] + len(tables.centers) + len(tables.phases)
+    for k in range(len(tables.operation) - 1, -1, -1):
+        at = first + k
         operation, number, left, right = tables.operation[k], tables.number[k], tables.left[k], tables.right[k]
         if operation == 0:
             continue
@@ -293,8 +307,14 @@ def _slopes(tables: Tables, coef: FloatArray, atoms: FloatArray, columns: int, s
                 slope[left, b] += slope[at, b] * _node_slope(operation, x, y, value, number)
                 if operation in (2, 5):
                     slope[right, b] += slope[at, b] * _node_slope(operation, y, x, value, number)
-    for k in range(waves):
-        at = width + kernels + k
+
+
+@compiled
+def _through_waves(tables: Tables, atoms: FloatArray, columns: int, slope: FloatArray) -> None:
+    """Pass slopes by waves on to the coordinates."""
+    width, lanes = tables.centers.shape[1], atoms.shape[1]
+    for k in range(len(tables.phases)):
+        at = width + len(tables.centers) + k
         for b in range(lanes):
             if slope[at, b] != 0.0:
                 angle = tables.phases[k]
@@ -303,7 +323,13 @@ def _slopes(tables: Tables, coef: FloatArray, atoms: FloatArray, columns: int, s
                 pull = -slope[at, b] * math.sin(angle)
                 for d in range(columns):
                     slope[d, b] += pull * tables.frequencies[k, d]
-    for k in range(kernels):
+
+
+@compiled
+def _through_kernels(tables: Tables, atoms: FloatArray, columns: int, slope: FloatArray) -> None:
+    """Pass slopes by kernels on to the coordinates."""
+    width, lanes = tables.centers.shape[1], atoms.shape[1]
+    for k in range(len(tables.centers)):
         pull, acts = slope[width + k], 0
         for b in range(lanes):
             acts += pull[b] != 0.0
@@ -315,6 +341,13 @@ def _slopes(tables: Tables, coef: FloatArray, atoms: FloatArray, columns: int, s
             if steep != 0.0:
                 for b in range(lanes):
                     slope[d, b] += pull[b] * steep * (atoms[d, b] - center)
+
+
+@compiled
+def _work(tables: Tables, coef: FloatArray, lanes: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return room for the atoms of a block of windows, with a row to work in; for its terms, and its sums."""
+    size = tables.centers.shape[1] + len(tables.centers) + len(tables.phases) + len(tables.operation)
+    return np.zeros((size + 1, lanes)), np.empty((len(coef), lanes)), np.empty((coef.shape[1], lanes))
 
 
 @compiled
@@ -360,8 +393,7 @@ def simulate(
     windows, steps, outputs = len(starts), inputs.shape[1], coef.shape[1]
     lanes, line = min(BLOCK, windows), starts.shape[1]
     found = np.empty((windows, steps, outputs))
-    size = tables.centers.shape[1] + len(tables.centers) + len(tables.phases) + len(tables.operation)
-    atoms, terms, raw = np.zeros((size + 1, lanes)), np.empty((len(coef), lanes)), np.empty((outputs, lanes))
+    atoms, terms, raw = _work(tables, coef, lanes)
     for first in range(0, windows, BLOCK):
         _load(starts, first, atoms)
         here = min(lanes, windows - first)
@@ -385,9 +417,8 @@ def sums_and_slopes(tables: Tables, coef: FloatArray, points: FloatArray) -> tup
     count, width, outputs = len(points), points.shape[1], coef.shape[1]
     lanes = min(BLOCK, count)
     found, slopes = np.empty((count, outputs)), np.empty((count, outputs, width))
-    size = tables.centers.shape[1] + len(tables.centers) + len(tables.phases) + len(tables.operation)
-    atoms, terms, raw = np.zeros((size + 1, lanes)), np.empty((len(coef), lanes)), np.empty((outputs, lanes))
-    slope = np.empty((size + 1, lanes))
+    atoms, terms, raw = _work(tables, coef, lanes)
+    slope = np.empty_like(atoms)
     for first in range(0, count, BLOCK):
         _load(points, first, atoms)
         here = min(lanes, count - first)
@@ -439,9 +470,8 @@ def sensitivities(
     lanes, line, past = min(BLOCK, windows), starts.shape[1], reach * outputs
     place = np.cumsum(free).reshape(free.shape) - 1
     found, slopes = np.empty((windows, steps, outputs)), np.empty((windows, steps * outputs, free.sum()))
-    size = tables.centers.shape[1] + len(tables.centers) + len(tables.phases) + len(tables.operation)
-    atoms, terms, raw = np.zeros((size + 1, lanes)), np.empty((len(coef), lanes)), np.empty((outputs, lanes))
-    inward, held = np.empty((outputs, size + 1, lanes)), np.empty((outputs, lanes))
+    atoms, terms, raw = _work(tables, coef, lanes)
+    inward, held = np.empty((outputs, *atoms.shape)), np.empty((outputs, lanes))
     weights, rows = np.empty(past), np.empty(past, np.int64)
     for first in range(0, windows, BLOCK):
         _load(starts, first, atoms)

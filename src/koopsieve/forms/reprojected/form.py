@@ -14,7 +14,7 @@ from koopsieve.data import Stream, Trajectories
 from koopsieve.data.splitting import sample
 from koopsieve.dictionary import Dictionary
 from koopsieve.forms.form import Candidates, Form, Outcome
-from koopsieve.forms.path import PathPoint
+from koopsieve.forms.path import OVER_WINDOWS, PathPoint
 from koopsieve.forms.reprojected.model import ReprojectedModel
 from koopsieve.forms.reprojected.structure import (
     DictionaryRegressors,
@@ -31,7 +31,6 @@ from koopsieve.sieve.simulation.simulation_problem import one_step_theta
 
 MAX_SAMPLED_ROWS = 200_000  # of a stream, to see between which values its signals lie
 FINAL_ROWS = 30_000  # windows times steps times outputs that the chosen set is fitted to; a search has fewer
-REFIT = "simulated windows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +138,7 @@ class Learning:
         one_step = one_step_factor(structure.regressors, Episodes(parts), n)
         constant = None if phi.constant is None else phi.names.index(phi.constant)
         problem = sieve.problem(structure, one_step, Episodes(parts), np.random.default_rng(task.seed), constant)
-        limits = np.stack([bounds.low, bounds.high])
-        return cls(problem, phi, np.stack([visited.min(axis=0), visited.max(axis=0)]), limits)
+        return cls(problem, phi, np.stack([visited.min(axis=0), visited.max(axis=0)]), bounds)
 
     def model(self, found: FittedSet) -> ReprojectedModel:
         """Return the model of a set."""
@@ -171,7 +169,7 @@ def _path_point(found: FittedSet, learned: Learning, task: Task) -> PathPoint:
     errors, runs = task.judged(model)
     names = tuple(learned.dictionary.regressors[i] for i in found.retained)
     stays = task.stays_in_range(model)
-    return PathPoint(found.retained, names, found.elbo, errors, runs, model, REFIT, found.status.value, stays)
+    return PathPoint(found.retained, names, found.elbo, errors, runs, model, OVER_WINDOWS, found.status.value, stays)
 
 
 def _statistics(one_step: TriangularFactor, phi: Dictionary, region: FloatArray) -> SomeTargets:

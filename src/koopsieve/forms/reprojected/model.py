@@ -16,7 +16,7 @@ from koopsieve._types import FloatArray, KoopsieveError
 from koopsieve.dictionary import Dictionary, TermMap
 from koopsieve.forms.interface import Linearisation, NamedMatrix, OutputTerms
 from koopsieve.forms.model import Model, require_shape
-from koopsieve.forms.reprojected.structure import DictionaryRegressors, OutputBounds, ReprojectedStructure
+from koopsieve.forms.reprojected.structure import DictionaryRegressors, ReprojectedStructure
 from koopsieve.uncertainty.calibrate import Calibration
 from koopsieve.uncertainty.support import widened
 
@@ -101,10 +101,8 @@ class ReprojectedModel(Model):
     @cached_property
     def _structure(self) -> ReprojectedStructure:
         """What simulates many starts at once."""
-        low, high = self.bounds
-        known = np.zeros(len(low), dtype=bool)
-        bounds, embedding = OutputBounds(low, high, known, known), self.signals.embedding
-        return ReprojectedStructure(DictionaryRegressors.of(self.dictionary), len(low), embedding, bounds)
+        regressors, outputs = DictionaryRegressors.of(self.dictionary), len(self.output_names)
+        return ReprojectedStructure(regressors, outputs, self.signals.embedding, self.bounds)
 
     def free_runs(self, states: FloatArray, acting: FloatArray) -> FloatArray:
         """Simulate by compiled loops."""

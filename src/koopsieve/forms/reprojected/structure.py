@@ -69,35 +69,17 @@ def selected(phi: Dictionary, regressors: IndexArray) -> Dictionary:
     return phi.select(regressors[regressors < phi.size], regressors[regressors >= phi.size] - phi.size)
 
 
-@dataclass(frozen=True, eq=False)
-class OutputBounds:
-    """Bounds inside which simulated outputs are held.
+def bounds_around(outputs: FloatArray) -> FloatArray:
+    """Return the limits of measured outputs (samples, n), or where there are none, their range with its width added.
 
-    During a fit they make a bad trial step bad and not infinite. Where the record shows a limit of the plant or of its
-    sensor (many samples at the same extreme value, reached without slowing down), the bound is that limit and part of
-    the model.
+    Shape (2, n), the low ones first. During a fit they make a bad trial step bad and not infinite. Where the record
+    shows a limit of the plant or of its sensor (many samples at the same extreme value, reached without slowing down),
+    it is part of the model.
     """
-
-    # low, high (n,): a prediction beyond them is set onto them
-    low: FloatArray
-    high: FloatArray
-    # low_is_limit, high_is_limit (n,): which of them are limits that the record shows; the others are only a wide
-    # margin
-    low_is_limit: BoolArray
-    high_is_limit: BoolArray
-
-    def hold(self, outputs: FloatArray) -> FloatArray:
-        """Return outputs (…, n) with what is beyond a bound set onto it."""
-        return np.clip(outputs, self.low, self.high)
-
-
-def bounds_around(outputs: FloatArray) -> OutputBounds:
-    """Return the limits of measured outputs (samples, n), or where there are none, their range with its width added."""
     low, high = outputs.min(axis=0), outputs.max(axis=0)
     lower, upper = (np.array([sign * _limit(sign * column) for column in outputs.T]) for sign in (-1, 1))
     room = high - low
-    is_low, is_high = np.isfinite(lower), np.isfinite(upper)
-    return OutputBounds(np.where(is_low, lower, low - room), np.where(is_high, upper, high + room), is_low, is_high)
+    return np.stack([np.where(np.isfinite(lower), lower, low - room), np.where(np.isfinite(upper), upper, high + room)])
 
 
 def _limit(values: FloatArray) -> float:
@@ -119,7 +101,7 @@ class ReprojectedStructure:
     regressors: DictionaryRegressors
     outputs: int  # how many there are at one instant, n
     embedding: Embedding  # the delays in x
-    bounds: OutputBounds  # where predictions are held
+    bounds: FloatArray  # (2, n): a prediction beyond them is set onto them
 
     def select(self, terms: IndexArray) -> ReprojectedStructure:
         """Return the structure with only some of the regressors."""
@@ -137,7 +119,7 @@ class ReprojectedStructure:
         x, found = starts, np.empty((*inputs.shape[:2], self.outputs))
         for t in range(inputs.shape[1]):
             u = inputs[:, t]
-            y = self.bounds.hold(self.regressors.evaluate(np.hstack([x, u])) @ coef)
+            y = np.clip(self.regressors.evaluate(np.hstack([x, u])) @ coef, *self.bounds)
             found[:, t] = y
             x = self.embedding.shift(x, y, u)
         return found
@@ -165,7 +147,7 @@ class ReprojectedStructure:
             z = np.hstack([x, inputs[:, t]])
             p = self.regressors.evaluate(z)
             raw = p @ coef
-            y = self.bounds.hold(raw)
+            y = np.clip(raw, *self.bounds)
             inward = moving.slope_of_sums(z, weights)[:, :, : n * reach]  # ∂f_c/∂x_j, the delayed outputs only
             past = inward.reshape(W, n, reach, n)[:, :, ::-1].reshape(W, n, reach * n)  # the oldest first
             slope = past @ slopes[:, t : t + reach].reshape(W, reach * n, -1)
@@ -193,7 +175,7 @@ class ReprojectedStructure:
         width = self.regressors.program.width if self.regressors.program is not None else 0
         n, a, b = self.outputs, self.embedding.state_delays, self.embedding.input_delays
         inputs = (width - n * (1 + a)) // (1 + b)
-        return np.stack([self.bounds.low, self.bounds.high]), self.embedding.shift_sources(n, inputs)
+        return self.bounds, self.embedding.shift_sources(n, inputs)
 
 
 def _plain(*arrays: FloatArray) -> list[FloatArray]:

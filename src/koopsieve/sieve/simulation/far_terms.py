@@ -1,4 +1,4 @@
-"""Terms that zero is far from, such as a temperature in kelvin: told from a constant where least squares is solved.
+"""Terms that zero is far from, such as a temperature in kelvin: taken about their means where least squares is solved.
 
 Such a term is nearly a multiple of the constant, and damping and weak priors, which are relative to the norm of a
 column, would hold back what the term does beside it. Comes in: the one-step regression. Goes out: a change of

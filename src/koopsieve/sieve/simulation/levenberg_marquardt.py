@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from koopsieve._types import FloatArray
+from koopsieve._types import FloatArray, or_one
 from koopsieve.regression import TriangularFactor
 
 _LEAST_DAMPING, _MOST_DAMPING = 1e-6, 1e9
@@ -173,8 +173,7 @@ class Curve:
 
 def damping_scale(norm: FloatArray, stiffness: float) -> FloatArray:
     """Return the norms of the columns, the largest of them added in parts, shape (P,); one where that is zero."""
-    scale = np.hypot(norm, stiffness * norm.max(initial=0.0))
-    return np.where(scale > 0, scale, 1.0)
+    return or_one(np.hypot(norm, stiffness * norm.max(initial=0.0)))
 
 
 def _finite(loss: float) -> float:

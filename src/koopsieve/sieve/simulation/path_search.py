@@ -25,8 +25,9 @@ _PATIENCE = 2  # hopeless sizes after which smaller ones are left out: the way u
 FINE = LevenbergMarquardt(iterations=8, tolerance=1e-3)  # for the sets of the path
 ROUGH = LevenbergMarquardt(iterations=4, tolerance=1e-2)  # for the starts, over growing windows
 LOG_ODDS = (1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5)  # by how much the prior ones are lowered, in turn
-ROUNDS = 2  # sets that spike and slab proposes at each odds, each linearised at the one before
-TRIES, EXCHANGES = 5, 20  # newcomers tried for each exchange, and exchanges per proposal at most
+PROPOSALS_PER_ODDS = 2  # sets that spike and slab proposes at each odds, each linearised at the one before
+NEWCOMERS_PER_EXCHANGE = 5
+MAX_EXCHANGES = 20  # per proposal
 
 Linearised = Callable[[FittedSet], TriangularFactor]  # the regression at a set: most sets are asked for several times
 Hopeless = Callable[[Sequence[FittedSet], Sequence[FittedSet]], bool]  # whether sets are, beside larger ones if given
@@ -115,7 +116,7 @@ def sweep(
     source = problem.fitted(start.free, start.theta, FINE, rounds=2)
     front, tried = Front().with_set(source), set[tuple[FittedSet, bytes]]()
     for log_odds in progress(LOG_ODDS, "Sifting by simulation", len(LOG_ODDS)):
-        for _ in range(ROUNDS):
+        for _ in range(PROPOSALS_PER_ODDS):
             kept = supported(linearised(source), log_odds)
             if not kept.any():
                 return front
@@ -150,7 +151,7 @@ def filled(
         if source is None or size < least:
             continue
         factor, cut = linearised(source), eliminate if downwards else extend
-        kept = exchange(factor, cut(factor, source.free[columns], size), TRIES, EXCHANGES)
+        kept = exchange(factor, cut(factor, source.free[columns], size), NEWCOMERS_PER_EXCHANGE, MAX_EXCHANGES)
         if not front.knows(columns, kept):
             front = front.with_set(problem.refitted(columns, source, factor, kept, FINE))
         if downwards and size in front.sets and hopeless([front.sets[size]], front.larger(size)):

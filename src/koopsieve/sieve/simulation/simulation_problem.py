@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray
+from koopsieve._types import BoolArray, FloatArray, IndexArray, or_one
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation.far_terms import FarTerms, back
 from koopsieve.sieve.simulation.levenberg_marquardt import FitStatus, LeastSquaresFit, LevenbergMarquardt
@@ -22,7 +22,7 @@ _WEAK_PRIOR = 1e-7  # singular value, relative to the largest, of a direction th
 ALIKE = 1e-6  # relative difference of losses that rounding may cause in fits that have not settled to the last digit
 _SHARE_OF_GROWTH = 4  # every fourth window, but at least those simulated side by side, is fitted over growing lengths
 USELESS = 1.0  # loss of the mean of the outputs
-_FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
+FLOOR = 1e-14  # squared error relative to the output's variance below which differences are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +71,7 @@ class SimulationProblem:
     @cached_property
     def variance(self) -> FloatArray:
         """Variance of the outputs over all windows, shape (n,)."""
-        variance: FloatArray = np.var(self.windows.outputs, axis=(0, 1))
-        return np.where(variance > 0, variance, 1.0)
+        return or_one(np.var(self.windows.outputs, axis=(0, 1)))
 
     def shortened(self, length: int) -> SimulationProblem:
         """Return the problem over the first `length` steps of every window."""
@@ -182,7 +181,7 @@ class SimulationProblem:
 
     def _relative(self, fit: WindowFit, theta: FloatArray) -> FloatArray:
         relative: FloatArray = fit.squared_errors(theta) / self.variance
-        return np.maximum(relative, _FLOOR)
+        return np.maximum(relative, FLOOR)
 
     def _mean(self, squared_errors: FloatArray) -> float:
         return float(np.exp(np.sum(self.weight * np.log(squared_errors))))
@@ -221,8 +220,7 @@ def least_squares(factor: TriangularFactor, columns: IndexArray, target: int = 0
     would let rounding decide which.
     """
     R = factor.R[:, columns]
-    norm = np.linalg.norm(R, axis=0)
-    scale = np.where(norm > 0, norm, 1.0)
+    scale = or_one(np.linalg.norm(R, axis=0))
     left, spread, turn = np.linalg.svd(R / scale, full_matrices=False)
     prior = (_WEAK_PRIOR * spread.max(initial=0.0)) ** 2
     filtered = (left.T @ factor.S[:, target]) * spread / (spread**2 + max(prior, np.finfo(float).tiny))

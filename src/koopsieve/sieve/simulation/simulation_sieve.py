@@ -14,14 +14,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from koopsieve._types import POSITIVE, FloatArray, check_fields
+from koopsieve._types import POSITIVE, check_fields
 from koopsieve.execution import Progress, one_blas_thread, silent
 from koopsieve.regression import TriangularFactor
 from koopsieve.sieve.simulation import path_search
 from koopsieve.sieve.simulation.far_terms import FarTerms
 from koopsieve.sieve.simulation.path_search import Hopeless, candidate_columns, never, sizes_up_to
 from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem, first_least
-from koopsieve.sieve.simulation.subsets import evidence
 from koopsieve.sieve.simulation.windows import Episode, Structure, draw_windows
 
 _WINDOWS_OF_STARTS = 60  # tell which start is best; fitted to fewer, a start may diverge in the others
@@ -117,15 +116,3 @@ class SimulationSieve:
         """Return a set fitted to another problem with the same terms: more data, or longer windows."""
         with one_blas_thread():
             return problem.fitted(found.free, found.theta, path_search.FINE, rounds=rounds)
-
-    def inclusion(self, problem: SimulationProblem, found: FittedSet) -> FloatArray:
-        """Return the probability of each coefficient being in, given the others, shape (p, q) (D53).
-
-        Errors within a window are alike, so its T rows count as one: the regression is discounted by 1/T.
-        """
-        columns = candidate_columns(problem.one_step, self.columns) | found.free
-        inclusion = np.zeros(columns.shape)
-        with one_blas_thread():
-            factor = problem.linearised(columns, found).discount(1 / problem.windows.length)
-            inclusion[columns] = evidence(factor, 0.0).inclusion[:, 0]
-        return inclusion

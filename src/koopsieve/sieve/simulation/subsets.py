@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from koopsieve._types import BoolArray, FloatArray, IndexArray
-from koopsieve.identify import Estimate, SpikeSlab, SpikeSlabPrior, Start
+from koopsieve._types import BoolArray, FloatArray, IndexArray, or_one
+from koopsieve.identify import SpikeSlab, SpikeSlabPrior, Start
 from koopsieve.regression import TriangularFactor
 from koopsieve.regression.statistics import SomeTargets
 
@@ -24,17 +24,12 @@ _ALIKE = 1e-6  # relative difference of gains and costs that rounding may cause
 _BETTER = 1e-6  # relative fall of the squared error for which an exchange is made
 
 
-def evidence(factor: TriangularFactor, log_odds: float, names: tuple[str, ...] | None = None) -> Estimate:
-    """Return what spike and slab infers from a regression, the prior log odds of every column lowered by `log_odds`."""
-    regressors = tuple(map(str, range(len(factor.R)))) if names is None else names
-    statistics = SomeTargets(factor, ("simulated outputs",), every=regressors)
-    prior = replace(SpikeSlabPrior.strict(), worth=2 * log_odds / max(factor.rows, 1.0))
-    return SpikeSlab(prior, starts=(Start.GREEDY, Start.RIDGE), averaged=False).identify(statistics)
-
-
 def supported(factor: TriangularFactor, log_odds: float) -> BoolArray:
-    """Return the columns that are more likely in than out (D53)."""
-    flags: BoolArray = evidence(factor, log_odds).inclusion[:, 0] > 0.5
+    """Return the columns that spike and slab finds more likely in than out, the prior log odds lowered so far (D53)."""
+    statistics = SomeTargets(factor, ("simulated outputs",), every=tuple(map(str, range(len(factor.R)))))
+    prior = replace(SpikeSlabPrior.strict(), worth=2 * log_odds / max(factor.rows, 1.0))
+    found = SpikeSlab(prior, starts=(Start.GREEDY, Start.RIDGE), averaged=False).identify(statistics)
+    flags: BoolArray = found.inclusion[:, 0] > 0.5
     return flags
 
 
@@ -126,8 +121,7 @@ def _largest(gains: FloatArray, count: int) -> IndexArray:
 
 
 def _scaled(factor: TriangularFactor) -> FloatArray:
-    norm = np.linalg.norm(factor.R, axis=0)
-    scaled: FloatArray = factor.R / np.where(norm > 0, norm, 1.0)
+    scaled: FloatArray = factor.R / or_one(np.linalg.norm(factor.R, axis=0))
     return scaled
 
 

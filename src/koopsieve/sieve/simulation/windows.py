@@ -169,7 +169,7 @@ class WindowFit:
         factor, own = TriangularFactor.empty(len(theta), 1), theta if turn is None else back(turn) @ theta
         for J, residual in self._regression(theta, turn):
             factor = factor.absorb(J, (residual + J @ own)[:, None])
-        return factor.merge(TriangularFactor.prior(prior * np.linalg.norm(factor.R, axis=0), 1))
+        return factor.merge(TriangularFactor.prior(prior * np.linalg.norm(factor.R, axis=0)))
 
     def normal(self, theta: FloatArray, turn: FloatArray | None = None) -> NormalEquations:
         """Return JᵀJ and Jᵀr of the same rows, J by the coefficients that `turn` makes θ of."""

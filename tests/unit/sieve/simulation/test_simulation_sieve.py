@@ -146,7 +146,7 @@ def test_growing_windows_are_taken_where_they_lead_further(seed):
         assert grown.loss < 0.97 * direct.loss
 
 
-def test_the_path_holds_the_true_terms_despite_noise_and_inclusion_is_high_for_them_alone(noisy):
+def test_the_path_holds_the_true_terms_despite_noise(noisy):
     problem, path = noisy
     model, point = problem.structure, at_most(path, 4)
     assert terms(model, point) == set(TRUE)
@@ -155,10 +155,6 @@ def test_the_path_holds_the_true_terms_despite_noise_and_inclusion_is_high_for_t
     one_step = np.linalg.lstsq(model.regressors.evaluate(np.hstack([x[:-1], u])), x[1:, :1], rcond=None)[0]
     found = [one_step[products(model).index(term), 0] for term in TRUE]
     assert np.abs(np.array(found) - (1.5, -0.8, 0.5, -0.05)).max() > 0.07  # what one step makes of the same data
-    inclusion = SIEVE.inclusion(problem, point)
-    assert inclusion.shape == point.free.shape
-    assert inclusion[point.free].min() > 0.9
-    assert inclusion[~point.free].max() < 0.5
 
 
 def test_losses_fall_along_the_path_it_is_the_same_again_and_units_do_not_matter():
