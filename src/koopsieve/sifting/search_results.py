@@ -163,7 +163,7 @@ def learned_again(result: SearchResult) -> Outcome:
     runs = [[simulation_errors(one, part, unit) for part in task.in_memory] for one in both]
     blocks = np.stack([np.concatenate(one, axis=-1) for one in errors])
     ends = np.stack([at_least(np.concatenate(own), parts.whole_runs(one)) for own, one in zip(runs, both, strict=True)])
-    stays = (point.in_range, not point.in_range or task.stays_in_range(outcome.model))
+    stays = [task.stays_in_range(one) for one in both]
     stayed = bounded(outcome.model, task, parts) and not parts.runs_away(outcome.model)
     remain = (point.bounded, stayed)
     rather_new = (1, 0)  # as the simpler of the two: it has seen more

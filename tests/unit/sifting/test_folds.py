@@ -18,7 +18,7 @@ from koopsieve.sifting.judge import LinearComparison
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.search import _chosen, search_all
-from koopsieve.sifting.search_results import learned_again
+from koopsieve.sifting.search_results import SearchResult, learned_again
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import MAX_FOLDED_ROWS, divide
 
@@ -164,6 +164,27 @@ def test_a_held_out_part_at_rest_does_not_keep_a_model_from_learning_from_all_da
     both = best.path.choice.model, learned_again(best).model
     before, after = (simulation_errors(one, clean).mean() for one in both)
     assert after < 0.8 * before
+
+
+def logged_under_feedback(seed, samples=400):
+    """A linear plant with a pole at 1.08 that a controller holds, measured with noise."""
+    rng = np.random.default_rng(seed)
+    goal, u, y = np.repeat(rng.uniform(-1, 1, samples // 20), 20), np.zeros((samples, 1)), np.zeros((samples, 1))
+    for k in range(2, samples):
+        y[k] = 1.78 * y[k - 1] - 0.756 * y[k - 2] + 0.3 * u[k - 1] + 0.1 * u[k - 2]
+        u[k] = 1.6 * (goal[k] - y[k, 0]) - 1.5 * (y[k] - y[k - 1]) + 0.1 * rng.normal()
+    return Trajectories.from_arrays(y + 0.01 * np.std(y) * rng.normal(size=y.shape), u, dt=0.1, input_names=["u"])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_model_of_an_unstable_plant_learns_from_all_data_though_both_leave_their_range(seed):
+    parts = divide(logged_under_feedback(seed), SiftSettings()).embedded(Embedding(8, 8))
+    task = Task(parts.learn, parts.validation, parts.windows, (States() + Constant()).fit(parts.learn), parts.horizons)
+    found = judged_again(PlainLinearForm().candidates(task), parts)
+    before, again = found.points[0].model, learned_again(SearchResult(parts, found, 0, None))
+    assert before.spectral_radius > 1.05
+    assert again.model is not before
+    assert not again.status
 
 
 def plain_candidates(data):
