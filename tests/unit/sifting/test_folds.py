@@ -117,6 +117,13 @@ def test_of_a_linear_plant_the_plain_linear_model_is_returned_and_said_to_be_no_
     np.testing.assert_allclose(result.gain_over_linear, 1.0)
 
 
+def test_errors_on_the_validation_data_alone_are_told_from_those_with_the_folds():
+    data, few = linear_plant(noise=0.02), {"delays": Embedding(1, 1), "form": "linear", "horizons": [1, 10]}
+    said = sift(data, States() + Constant(), **few).describe()
+    assert "NMSE on validation data alone, without the folds:" in said
+    assert "NMSE on test data:" in sift(data, States() + Constant(), test=linear_plant(seed=3), **few).describe()
+
+
 def searched(data, **settings):
     asked = SiftSettings(horizons=(1, 10), path_length=6, delays=Embedding(1, 1), **settings)
     parts = divide(data, asked)
