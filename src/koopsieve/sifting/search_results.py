@@ -116,8 +116,10 @@ class SearchResults:
 
     @cached_property
     def unstable(self) -> bool:
-        """Whether the plant seems to be unstable: see `seems_unstable`."""
+        """Whether the plant seems to be unstable: see `seems_unstable`. Without inputs there is no feedback."""
         taken = simplest(self.every).path
+        if not self.every[0].parts.learn.signals.inputs:
+            return False
         points = [point for one in self.every if one.plain for point in one.found.points]
         fits = [(point.model, float(point.errors.error[0])) for point in points]
         if not fits and taken.horizons[0] == 1:

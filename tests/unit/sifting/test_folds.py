@@ -387,3 +387,17 @@ def test_delays_with_which_linear_models_are_hopeless_are_not_tried():
 def test_one_block_gives_no_interval():
     alone = WindowErrors((1,), np.array([0.5]), np.array([np.nan]), np.array([[0.5]]))
     assert "too few to tell" in LinearComparison("validation", alone, alone).describe()
+
+
+def test_what_has_no_inputs_was_not_logged_under_feedback():
+    """Prey and predators that follow a cycle: linear models that grow predict the next sample best."""
+    (prey, predators), y = np.random.default_rng([3, 1, 0]).uniform(0.5, 1.5, 2), np.zeros((250, 2))
+    for k in range(250):
+        y[k] = prey, predators
+        for _ in range(20):
+            prey += 0.01 * prey * (1.1 * (1 - prey / 4) - predators / (0.3 + prey))
+            predators += 0.01 * predators * (-0.35 + prey / (0.6 + prey))
+    delays = [Embedding(0), Embedding(1), Embedding(2)]
+    found = sift(Trajectories.from_arrays(y[100:], dt=0.2), States() + Constant(), delays=delays, horizons=[1, 10])
+    assert not found.unstable
+    assert "feedback" not in found.describe()
