@@ -30,7 +30,6 @@ from koopsieve.data import Embedding
 from koopsieve.forms import Model, Task
 from koopsieve.forms.linear.plain import output_error
 from koopsieve.regression import compress
-from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.result import SieveResult
 
@@ -131,7 +130,7 @@ def simulated(data: Trajectories) -> Model:
     )
     phi = (States() + Constant()).fit(data)
     task = Task(data, data, data, phi, (HORIZON,))
-    return output_error(task, (data,), compress(data, phi), phi, LevenbergMarquardt(iterations=8, tolerance=1e-3))
+    return output_error(task, (data,), compress(data, phi), phi)
 
 
 def reported_over_test(record: Record, result: SieveResult) -> float:

@@ -128,7 +128,7 @@ class SearchSummary(Shown):
     bounded : bool
         Whether long free runs stay bounded.
     unstable : bool
-        Whether it is a linear model with a pole well outside the unit circle.
+        Whether it is a linear model with inputs and a pole well outside the unit circle.
     """
 
     stage: str
@@ -187,7 +187,7 @@ class PreliminarySearch:
         errors, runs = fold_errors([model, *of_folds], parts)
         task = Task(parts.learn, parts.validation, parts.windows, model.dictionary, parts.horizons)
         bounded, size = task.stays_bounded(model), int(acting(model.dictionary).sum())
-        unstable = model.spectral_radius > CLEARLY_UNSTABLE
+        unstable = bool(parts.learn.signals.inputs) and model.spectral_radius > CLEARLY_UNSTABLE
         seconds, recipe = time.perf_counter() - begun, repr(States() + Constant())
         return SearchSummary(
             PRELIMINARY, model.form, embedding, recipe, size, size, errors, runs, seconds, bounded, unstable

@@ -215,7 +215,9 @@ class SieveResult(Shown):
         errors = ", ".join(f"{number(error)} at {h}" for error, h in zip(self.errors.mean, ahead, strict=True))
         done = [self.provenance.describe()] if self.provenance.changed else []
         remarks = [one for one in self.remarks if one not in self.cautions]
-        return " ".join([*self.cautions, *done, *remarks, f"NMSE on {self.evaluation.on} data: {errors}."])
+        folded = self.evaluation.on == "validation" and self.samples.get("folds")
+        on = f"{self.evaluation.on} data{' alone, without the folds' if folded else ''}"
+        return " ".join([*self.cautions, *done, *remarks, f"NMSE on {on}: {errors}."])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole result to one .npz file of arrays and JSON, whole or not at all; `load` reads it.

@@ -102,8 +102,9 @@ class _Search:
 
     @property
     def unstable(self) -> bool:
-        """Whether it is a plain linear model with a pole well outside the unit circle."""
-        return self.plain and any(point.model.spectral_radius > CLEARLY_UNSTABLE for point in self.found.points)
+        """Whether it is a plain linear model with inputs and a pole well outside the unit circle."""
+        far = any(point.model.spectral_radius > CLEARLY_UNSTABLE for point in self.found.points if self.plain)
+        return far and bool(self.parts.learn.signals.inputs)
 
     def beaten(self, rival: PathPoint) -> bool:
         """Tell whether it is clearly worse than a point of another search; others are compared with the plain model."""

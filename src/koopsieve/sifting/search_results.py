@@ -116,8 +116,10 @@ class SearchResults:
 
     @cached_property
     def unstable(self) -> bool:
-        """Whether the plant seems to be unstable: see `seems_unstable`."""
+        """Whether the plant seems to be unstable: see `seems_unstable`. Without inputs there is no feedback."""
         taken = simplest(self.every).path
+        if not self.every[0].parts.learn.signals.inputs:
+            return False
         points = [point for one in self.every if one.plain for point in one.found.points]
         fits = [(point.model, float(point.errors.error[0])) for point in points]
         if not fits and taken.horizons[0] == 1:
@@ -163,7 +165,7 @@ def learned_again(result: SearchResult) -> Outcome:
     runs = [[simulation_errors(one, part, unit) for part in task.in_memory] for one in both]
     blocks = np.stack([np.concatenate(one, axis=-1) for one in errors])
     ends = np.stack([at_least(np.concatenate(own), parts.whole_runs(one)) for own, one in zip(runs, both, strict=True)])
-    stays = (point.in_range, not point.in_range or task.stays_in_range(outcome.model))
+    stays = [task.stays_in_range(one) for one in both]
     stayed = bounded(outcome.model, task, parts) and not parts.runs_away(outcome.model)
     remain = (point.bounded, stayed)
     rather_new = (1, 0)  # as the simpler of the two: it has seen more

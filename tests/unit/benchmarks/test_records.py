@@ -5,8 +5,9 @@ import pytest
 
 from benchmarks.record_data import Record
 from benchmarks.record_data import Test as ScoredPart
-from benchmarks.records import summaries
+from benchmarks.records import arx, by_simulation, simulated, summaries
 from benchmarks.stability import in_unit, median_and_range
+from koopsieve import Trajectories
 
 
 def test_records_are_summed_up_apart_and_together():
@@ -25,3 +26,13 @@ def test_relative_errors_in_the_unit_of_the_record(unit, factor, expected):
     record = Record("one", None, {"test": ScoredPart(y, y, 2)}, unit, factor, {})
     assert in_unit(record, np.array([0.1, 0.2, 0.4])) == expected
     assert median_and_range(np.array([0.1, 0.2, 0.4])) == "0.2 (0.1 to 0.4)"
+
+
+@pytest.mark.parametrize("fit", [arx, simulated])
+def test_linear_models_beside_which_records_are_scored(fit):
+    rng = np.random.default_rng(0)
+    u, y = rng.normal(size=(300, 1)), np.zeros((300, 1))
+    for k in range(299):
+        y[k + 1] = 0.8 * y[k] + u[k]
+    found = by_simulation(Trajectories.from_arrays(y, u, dt=1.0), fit, (0, 1))
+    np.testing.assert_allclose(found.simulate(y[:2], u), y[found.history :], atol=1e-6)

@@ -18,7 +18,7 @@ from koopsieve.sifting.judge import LinearComparison
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.search import _chosen, search_all
-from koopsieve.sifting.search_results import learned_again
+from koopsieve.sifting.search_results import SearchResult, learned_again
 from koopsieve.sifting.settings import SiftSettings
 from koopsieve.sifting.split import MAX_FOLDED_ROWS, divide
 
@@ -117,6 +117,13 @@ def test_of_a_linear_plant_the_plain_linear_model_is_returned_and_said_to_be_no_
     np.testing.assert_allclose(result.gain_over_linear, 1.0)
 
 
+def test_errors_on_the_validation_data_alone_are_told_from_those_with_the_folds():
+    data, few = linear_plant(noise=0.02), {"delays": Embedding(1, 1), "form": "linear", "horizons": [1, 10]}
+    said = sift(data, States() + Constant(), **few).describe()
+    assert "NMSE on validation data alone, without the folds:" in said
+    assert "NMSE on test data:" in sift(data, States() + Constant(), test=linear_plant(seed=3), **few).describe()
+
+
 def searched(data, **settings):
     asked = SiftSettings(horizons=(1, 10), path_length=6, delays=Embedding(1, 1), **settings)
     parts = divide(data, asked)
@@ -164,6 +171,27 @@ def test_a_held_out_part_at_rest_does_not_keep_a_model_from_learning_from_all_da
     both = best.path.choice.model, learned_again(best).model
     before, after = (simulation_errors(one, clean).mean() for one in both)
     assert after < 0.8 * before
+
+
+def logged_under_feedback(seed, samples=400):
+    """A linear plant with a pole at 1.08 that a controller holds, measured with noise."""
+    rng = np.random.default_rng(seed)
+    goal, u, y = np.repeat(rng.uniform(-1, 1, samples // 20), 20), np.zeros((samples, 1)), np.zeros((samples, 1))
+    for k in range(2, samples):
+        y[k] = 1.78 * y[k - 1] - 0.756 * y[k - 2] + 0.3 * u[k - 1] + 0.1 * u[k - 2]
+        u[k] = 1.6 * (goal[k] - y[k, 0]) - 1.5 * (y[k] - y[k - 1]) + 0.1 * rng.normal()
+    return Trajectories.from_arrays(y + 0.01 * np.std(y) * rng.normal(size=y.shape), u, dt=0.1, input_names=["u"])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_model_of_an_unstable_plant_learns_from_all_data_though_both_leave_their_range(seed):
+    parts = divide(logged_under_feedback(seed), SiftSettings()).embedded(Embedding(8, 8))
+    task = Task(parts.learn, parts.validation, parts.windows, (States() + Constant()).fit(parts.learn), parts.horizons)
+    found = judged_again(PlainLinearForm().candidates(task), parts)
+    before, again = found.points[0].model, learned_again(SearchResult(parts, found, 0, None))
+    assert before.spectral_radius > 1.05
+    assert again.model is not before
+    assert not again.status
 
 
 def plain_candidates(data):
@@ -372,3 +400,17 @@ def test_a_ratio_close_to_one_shows_on_which_side_it_lies():
         "is less than that of the best plain linear model: 0.9996 to 0.9996 times"
         in LinearComparison("test", linear, mine).describe()
     )
+
+
+def test_what_has_no_inputs_was_not_logged_under_feedback():
+    """Prey and predators that follow a cycle: linear models that grow predict the next sample best."""
+    (prey, predators), y = np.random.default_rng([3, 1, 0]).uniform(0.5, 1.5, 2), np.zeros((250, 2))
+    for k in range(250):
+        y[k] = prey, predators
+        for _ in range(20):
+            prey += 0.01 * prey * (1.1 * (1 - prey / 4) - predators / (0.3 + prey))
+            predators += 0.01 * predators * (-0.35 + prey / (0.6 + prey))
+    delays = [Embedding(0), Embedding(1), Embedding(2)]
+    found = sift(Trajectories.from_arrays(y[100:], dt=0.2), States() + Constant(), delays=delays, horizons=[1, 10])
+    assert not found.unstable
+    assert "feedback" not in found.describe()
