@@ -178,8 +178,8 @@ def shifted(model: Model, line: FloatArray, acted: FloatArray, measured: FloatAr
 
 def data_widths(model: Model) -> FloatArray:
     """Return how far apart the least and the largest value of each output in the data are; infinity if not known."""
-    outputs, support = len(model.signals.outputs), None if model.calibration is None else model.calibration.support
-    widths = np.zeros(outputs) if support is None else np.ptp(support.region[:, :outputs], axis=0)
+    outputs, known = len(model.signals.outputs), model.support
+    widths = np.zeros(outputs) if known is None else np.ptp(known.region[:, :outputs], axis=0)
     return np.where(widths > 0, widths, np.inf)
 
 

@@ -52,7 +52,7 @@ class Dialect:
         return self.skipped + self.units + 2
 
     def notes(self, path: Path, empty: int) -> tuple[str, ...]:
-        """Return what is not as usual, in words; so many lines between samples are empty."""
+        """Return what is not as usual, in words; `empty` is the number of empty lines between samples."""
         found = []
         if self.separator != ",":
             found.append(f"columns separated by {SEPARATORS[self.separator]}")
