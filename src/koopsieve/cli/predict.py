@@ -162,8 +162,8 @@ def _flagged(flags: Sequence[BoolArray]) -> str:
     if not count:
         return ""
     return (
-        f"{count} of {total} predictions rest{"s"[: count == 1]} on a start, an input or an earlier prediction outside the data that the "
-        "model was learned from. Bands do not hold there."
+        f"{count} of {total} predictions rest{'s'[: count == 1]} on a start, an input or an earlier prediction outside "
+        "the data that the model was learned from. Bands do not hold there."
     )
 
 
