@@ -146,12 +146,15 @@ def scores(evidence: Evidence) -> FloatArray:
 def clearly_worse(evidence: Evidence, by: float = CLEARLY) -> BoolArray:
     """Tell which candidates are worse than the best threefold, and by three standard errors of the difference.
 
-    With `by` another difference of the scores than that counts.
+    With `by` another difference of the scores than that counts. One run does not show how uncertain it is: it counts as
+    uncertain as the most uncertain horizon.
     """
     score = scores(evidence)
     best = _first_least(score)
-    doubt = evidence.shares @ _differences(evidence, best)[1]
-    worse: BoolArray = score - score[best] > np.maximum(by, CLEAR_ERRORS * doubt)
+    doubt = _differences(evidence, best)[1]
+    if evidence.runs.shape[1] == 1:
+        doubt[-1] = doubt[:-1].max(axis=0)
+    worse: BoolArray = score - score[best] > np.maximum(by, CLEAR_ERRORS * (evidence.shares @ doubt))
     return worse
 
 

@@ -47,6 +47,14 @@ def test_clearly_worse_is_threefold_and_beyond_the_standard_error(spread, worse)
     assert clearly_worse(evidence).tolist() == worse
 
 
+def test_of_one_free_run_nobody_knows_how_uncertain_it_is():
+    blocks, yes = blocks_of([[0.2, 0.2], [0.0, 0.0]], 0.6), [True] * 2
+    one = Evidence(blocks, np.array([[0.03], [0.01]]), [1, 2], yes, yes)
+    four = replace(one, runs=np.array([[0.03] * 4, [0.01] * 4]))
+    assert clearly_worse(four, 0.2).tolist() == [True, False]
+    assert clearly_worse(one, 0.2).tolist() == [False, False]
+
+
 def test_horizons_and_free_runs_count_together():
     levels = np.array([[-0.3, 0.3], [0.0, 0.0], [-0.6, 0.2]])
     assert chosen(blocks_of(levels[:2], 0.02), runs=np.ones((2, 4))) == 0  # what is lost at one is won at the other
