@@ -20,7 +20,7 @@ QUIET = {"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes", "ipopt.warm
 class TrueModel:
     """The plant without its disturbance, as a model: one sample by Runge–Kutta, as in the simulation."""
 
-    noise = None
+    noise = support = None
 
     def __init__(self, task):
         names = tuple(f"x{i}" for i in range(len(task.initial)))
