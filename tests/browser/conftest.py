@@ -23,7 +23,6 @@ def pytest_collection_modifyitems(items):
     marks = [
         pytest.mark.browser,
         pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium"),
-        pytest.mark.xdist_group("browser"),
     ]
     for item in items:
         if "browser" in item.path.parts:
@@ -31,8 +30,9 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(mark)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """Start Chromium for one file: while it runs there is an event loop, which tests of the app cannot have."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with sync_api.sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
