@@ -31,7 +31,7 @@ _LINEAR = LevenbergMarquardt(iterations=30, tolerance=1e-3, damping=1e-3)
 _QUADRATIC = LevenbergMarquardt(iterations=12, tolerance=1e-2, damping=1e-2, stiffness=0.3)
 _HIGHER = LevenbergMarquardt(iterations=8, tolerance=0.02, damping=1e-2, polish=QuasiNewton(iterations=40))
 _ROWS = 10  # of a Gauss–Newton regression, per coefficient
-SHRINKAGE_WHILE_GROWING = 1.0  # shrinkage while all terms are there: less, so that products can come in
+SHRINKAGE_WHILE_GROWING = 1.0  # less than later, so that products can come in
 _FAR = 1e6  # standard deviations at which the states of a linear system are held
 MAX_STATES = 8  # that are tried
 MAX_COEFFICIENTS = 1000  # of the model with all terms
@@ -111,7 +111,7 @@ class HiddenStart:
     error: float = np.nan
 
     def restarted(self, learned: HiddenLearning) -> HiddenStart:
-        """Return the same with windows started as its fit has it."""
+        """Return the same with windows that start where simulations of its fit come."""
         problem = learned.restarted(self.problem, self.fit.coef, plain_encoder(self.space))
         return replace(self, problem=problem)
 

@@ -171,12 +171,13 @@ class HiddenLearning:
         return replace(space, encoder=self._regressed(problem, coef, plain_encoder(space))[:, 1:])
 
     def restarted(self, problem: HiddenProblem, coef: FloatArray, rough: FloatArray) -> HiddenProblem:
-        """Return the problem with its windows started from states to which simulations with `coef` come.
+        """Return the problem with windows that start where simulations with `coef` come, if that lowers the loss.
 
         What states mean moves while a model is fitted. From starts where no simulation comes products run away, and
         the fit leaves them out (D88).
         """
-        return replace(problem, starts=encoded(self._regressed(problem, coef, rough), self.windows.starts))
+        other = replace(problem, starts=encoded(self._regressed(problem, coef, rough), self.windows.starts))
+        return min((problem, other), key=lambda one: one.loss(coef))
 
     def _regressed(self, problem: HiddenProblem, coef: FloatArray, rough: FloatArray) -> FloatArray:
         steps = self.windows.length - self.burn

@@ -141,7 +141,8 @@ class HiddenSieve:
         free, higher = np.ones(start.fit.coef.shape, dtype=bool), self.growth.higher
         later = replace(higher, iterations=max(higher.iterations - SHORT_ROUNDS, 1), damping=1e-3)
         problem, method = boxed(start.problem, start.fit.coef), without_polish(later, free.size)
-        return replace(start, fit=fitted(method, problem, start.fit.coef, free, self.rows, until, self.shrinkage_used))
+        fit = fitted(method, problem, start.fit.coef, free, self.rows, until, self.shrinkage_used)
+        return replace(start, problem=problem, fit=fit)  # it holds within these limits
 
     def strongest(
         self, start: HiddenStart, learned: HiddenLearning, held_out: HiddenLearning, until: float = np.inf

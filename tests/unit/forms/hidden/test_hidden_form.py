@@ -5,11 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from koopsieve import HiddenModel, HiddenSieve, KoopsieveError, Model, States, Trajectories, sift
+from koopsieve import (
+    Constant,
+    HiddenModel,
+    HiddenSieve,
+    KoopsieveError,
+    Model,
+    States,
+    Trajectories,
+    embed_delays,
+    sift,
+)
 from koopsieve.control import KalmanFilter, noise_of
 from koopsieve.data import Embedding
 from koopsieve.forms.hidden.form import HiddenForm
 from koopsieve.forms.hidden.growth import Growth
+from koopsieve.forms.hidden.learning import HiddenLearning, Scaling, plain_encoder
+from koopsieve.forms.hidden.problem import with_linear
 from koopsieve.io.run import summarise
 from koopsieve.report import write_report
 from koopsieve.sifting.settings import SiftSettings
@@ -55,6 +67,18 @@ def test_it_finds_what_delays_do_not_express(result):
     assert min(point.errors.error[-1] for point in small) < 0.02 * result.baselines["linear"].errors.mean[-1]
     assert list(result.path.sizes) == sorted(set(result.path.sizes))
     assert "hidden form" in result.describe()
+
+
+def test_a_restart_never_makes_a_fit_worse(monkeypatch):
+    data = embed_delays(wiener(600), states=12, inputs=12)
+    phi = (States() + Constant()).fit(data)
+    learned = HiddenLearning.of((data,), phi, Scaling.of(data), 80, 30, 10, 0)
+    space = learned.subspace.state_space(2)
+    problem, rough = learned.problem(space, 1), plain_encoder(space)
+    coef = with_linear(problem.structure.terms, space.rows)
+    assert learned.restarted(problem, coef, rough).loss(coef) <= problem.loss(coef)
+    monkeypatch.setattr(HiddenLearning, "_regressed", lambda *of: np.full(rough.shape, 1e3))
+    assert learned.restarted(problem, coef, rough) is problem
 
 
 def test_the_linear_start_is_on_the_path(result):
