@@ -83,12 +83,15 @@ class PowerTable:
         """Where each term stands among `closed`."""
         return np.array([self._place[tuple(row)] for row in self.powers.tolist()], dtype=np.intp)
 
-    def values(self, points: FloatArray) -> FloatArray:
-        """Return all of `closed` at points (n + l, W), shape (c, W)."""
-        found = np.empty((len(self.closed), points.shape[1]))
+    def values(self, points: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return all of `closed` at points (n + l, W), shape (c, W), written into `out` if that is given."""
+        found = np.empty((len(self.closed), points.shape[1])) if out is None else out
         found[0] = 1.0
-        for level, parents, factors in self._levels:
-            np.multiply(found.take(parents, 0), points.take(factors, 0), out=found[level])
+        for degree, (level, parents, factors) in enumerate(self._levels, start=1):
+            if degree == 1:
+                points.take(factors, 0, out=found[level], mode="clip")  # the mode saves a copy: all indices exist
+            else:
+                np.multiply(found.take(parents, 0), points.take(factors, 0), out=found[level])
         return found
 
     def spread(self, coef: FloatArray) -> FloatArray:

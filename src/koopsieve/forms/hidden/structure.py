@@ -53,10 +53,10 @@ class HiddenStructure:
         """Return the structure with only some of the terms."""
         return replace(self, terms=self.terms.select(terms))
 
-    def held(self, states: FloatArray) -> FloatArray:
-        """Return states (n, W) within the limits."""
-        low, high = self.limits
-        held: FloatArray = np.minimum(np.maximum(states, low[:, None]), high[:, None])  # half the time of `clip`
+    def held(self, states: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return states (n, W) within the limits, written into `out` if that is given."""
+        low, high = self.limits[:, :, None]
+        held: FloatArray = np.minimum(np.maximum(states, low, out=out), high, out=out)  # half the time of `clip`
         return held
 
     def simulate(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray) -> FloatArray:
@@ -74,13 +74,13 @@ class HiddenStructure:
 
     def run(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray) -> FloatArray:
         """Return states and outputs after each step, shape (W, T, n + outputs), the states before they are held."""
-        n, weights = self.states, self.terms.spread(coef)
-        acting, x = _time_first(inputs), starts.T
-        found = np.empty((len(acting), len(coef), len(starts)))
+        n, weights, points = self.states, self.terms.spread(coef), self._points(starts, inputs)
+        found = np.empty((inputs.shape[1], len(coef), len(starts)))
+        terms = np.empty((len(self.terms.closed), len(starts)))
         with np.errstate(over="ignore", invalid="ignore"):  # a bad trial step overflows, and its loss shows it
-            for t, v in enumerate(acting):
-                np.matmul(weights, self.terms.values(np.concatenate([x, v])), out=found[t])
-                x = self.held(found[t, :n])
+            for t in range(len(found)):
+                np.matmul(weights, self.terms.values(points[t], out=terms), out=found[t])
+                self.held(found[t, :n], out=points[t + 1, :n])
         return found.transpose(2, 0, 1)
 
     def gradient(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray, aim: Aim) -> tuple[float, FloatArray]:
@@ -93,27 +93,22 @@ class HiddenStructure:
         return loss, found[:, self.terms.columns]
 
     def _adjoint(self, coef: FloatArray, starts: FloatArray, inputs: FloatArray, aim: Aim) -> tuple[float, FloatArray]:
-        n, acting, W = self.states, _time_first(inputs), len(starts)
-        weights, slopes = self.terms.spread(coef), self.terms.slopes(coef)
-        low = slopes.shape[1]
-        terms = np.empty((len(acting), len(self.terms.closed), W))
-        following = np.empty((len(acting), len(coef), W))
-        x = starts.T
+        n, W, steps = self.states, len(starts), inputs.shape[1]
+        weights, slopes, points = self.terms.spread(coef), self.terms.slopes(coef), self._points(starts, inputs)
+        terms, following = np.empty((steps, len(self.terms.closed), W)), np.empty((steps, len(coef), W))
         with np.errstate(over="ignore", invalid="ignore"):
-            for t, v in enumerate(acting):
-                terms[t] = self.terms.values(np.concatenate([x, v]))
-                np.matmul(weights, terms[t], out=following[t])
-                x = self.held(following[t, :n])
+            for t in range(steps):
+                np.matmul(weights, self.terms.values(points[t], out=terms[t]), out=following[t])
+                self.held(following[t, :n], out=points[t + 1, :n])
             inside = (following[:, :n] >= self.limits[0][:, None]) & (following[:, :n] <= self.limits[1][:, None])
             loss, following[:, n:] = aim.pull(following[:, n:])
-            back, found = np.zeros((n, W)), np.zeros((len(coef), terms.shape[1]))
-            for t in range(len(acting) - 1, -1, -1):
-                bar = following[t]
-                np.multiply(back, inside[t], out=bar[:n])
-                found += bar @ terms[t].T
-                slope = (slopes @ terms[t, :low]).reshape(len(coef), n, W)
-                slope *= bar[:, None]
-                back = slope.sum(axis=0)
+            slope = np.matmul(slopes, terms[:, : slopes.shape[1]]).reshape(steps, len(coef), n, W)
+            back = np.zeros((n, W))
+            for t in range(steps - 1, -1, -1):
+                np.multiply(back, inside[t], out=following[t, :n])
+                slope[t] *= following[t, :, None]
+                back = slope[t].sum(axis=0)
+            found = np.matmul(following, terms.transpose(0, 2, 1))[::-1].sum(axis=0)
         return loss, found
 
     def sensitivities(
@@ -130,14 +125,14 @@ class HiddenStructure:
         counted : array of int, shape (c,)
             Increasing numbers of the steps that are wanted, from 0.
         """
-        n, acting, W, P = self.states, _time_first(inputs), len(starts), int(free.sum())
-        weights, slopes = self.terms.spread(coef), self.terms.slopes(coef)
+        n, W, P = self.states, len(starts), int(free.sum())
+        weights, slopes, points = self.terms.spread(coef), self.terms.slopes(coef), self._points(starts, inputs)
         low, own = slopes.shape[1], self._own(free)
         found, jacobian = np.empty((W, len(counted), self.outputs)), np.empty((W, len(counted), self.outputs, P))
         place = {int(step): i for i, step in enumerate(counted)}
-        x, S, following = starts.T, np.zeros((W, n, P)), np.empty((W, len(coef), P))
+        S, following = np.zeros((W, n, P)), np.empty((W, len(coef), P))
         for t in range(int(counted[-1]) + 1):
-            terms = self.terms.values(np.concatenate([x, acting[t]]))
+            terms = self.terms.values(points[t])
             slope = (slopes @ terms[:low]).reshape(len(coef), n, W).transpose(2, 0, 1)
             np.matmul(np.ascontiguousarray(slope), S, out=following)
             for i, (columns, places) in enumerate(own):
@@ -145,7 +140,7 @@ class HiddenStructure:
             raw = weights @ terms
             if t in place:
                 found[:, place[t]], jacobian[:, place[t]] = raw[n:].T, following[:, n:]
-            x = self.held(raw[:n])
+            x = self.held(raw[:n], out=points[t + 1, :n])
             S[:] = following[:, :n]
             S[(x != raw[:n]).T] = 0.0
         return found, jacobian
@@ -154,20 +149,29 @@ class HiddenStructure:
         self, coef: FloatArray, starts: FloatArray, inputs: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return outputs (W, T, outputs) and their derivatives by the hidden start (W, T, outputs, n)."""
-        n, acting, W = self.states, _time_first(inputs), len(starts)
-        weights, slopes = self.terms.spread(coef), self.terms.slopes(coef)
-        found, jacobian = np.empty((W, len(acting), self.outputs)), np.empty((W, len(acting), self.outputs, n))
-        x, S = starts.T, np.broadcast_to(np.eye(n), (W, n, n)).copy()
+        n, (W, steps, _) = self.states, inputs.shape
+        weights, slopes, points = self.terms.spread(coef), self.terms.slopes(coef), self._points(starts, inputs)
+        found, jacobian = np.empty((W, steps, self.outputs)), np.empty((W, steps, self.outputs, n))
+        S = np.broadcast_to(np.eye(n), (W, n, n)).copy()
         with np.errstate(over="ignore", invalid="ignore"):
-            for t, v in enumerate(acting):
-                terms = self.terms.values(np.concatenate([x, v]))
+            for t in range(steps):
+                terms = self.terms.values(points[t])
                 slope = (slopes @ terms[: slopes.shape[1]]).reshape(len(coef), n, W).transpose(2, 0, 1)
                 following, raw = slope @ S, weights @ terms
                 found[:, t], jacobian[:, t] = raw[n:].T, following[:, n:]
-                x = self.held(raw[:n])
+                x = self.held(raw[:n], out=points[t + 1, :n])
                 S = following[:, :n]
                 S[(x != raw[:n]).T] = 0.0
         return found, jacobian
+
+    def _points(self, starts: FloatArray, inputs: FloatArray) -> FloatArray:
+        """Return room for the states before each step and after the last (T + 1, n + l, W): starts and inputs are in.
+
+        Windows are last, as `PowerTable` takes points.
+        """
+        points = np.empty((inputs.shape[1] + 1, self.states + inputs.shape[2], len(starts)))
+        points[0, : self.states], points[:-1, self.states :] = starts.T, inputs.transpose(1, 2, 0)
+        return points
 
     def _own(self, free: BoolArray) -> list[tuple[IndexArray, slice]]:
         """Return, per row, where its free terms stand among all values, and where they are among all free ones."""
@@ -204,11 +208,6 @@ class Aim:
         gap = (simulated - self.outputs.transpose(1, 2, 0)) / self.unit[:, None]
         gap[: self.burn] = 0.0
         return float(np.sum(gap**2)), 2 * gap / self.unit[:, None]
-
-
-def _time_first(inputs: FloatArray) -> FloatArray:
-    """Return inputs (W, T, l) as (T, l, W): windows last, as `PowerTable` takes points."""
-    return np.ascontiguousarray(inputs.transpose(1, 2, 0))
 
 
 def _parts(count: int, width: int) -> Iterator[slice]:
