@@ -1,9 +1,10 @@
 """How long a default `sift` takes, beside an earlier version of the package and beside peers, in one run.
 
-    python -m benchmarks.speed --against OLD [--data FOLDER] [--peers DIR] [--only TEXT] [--repeat N]
+    python -m benchmarks.speed --against OLD [--data FOLDER] [--peers DIR] [--only TEXT] [--repeat N] [--threads N]
 
-OLD is a checkout of an earlier version (`git worktree add OLD COMMIT`). Every job runs in a process of its own with one
-thread, ours and theirs in turn, so that a slow minute is slow for both; what counts is processor time, the least of the
+OLD is a checkout of an earlier version (`git worktree add OLD COMMIT`). Every job runs in a process of its own, ours
+and theirs in turn, so that a slow minute is slow for both. Linear algebra has as many threads as in any call of a user,
+one per core unless `--threads` or the environment says another number. What counts is processor time, the least of the
 rounds. Each line also says how the errors on another record of the same kind compare, so that speed is not bought with
 accuracy: the geometric mean over the outputs and 1, 10 and 50 steps of the new error over the old one. FOLDER holds
 silverbox.mat and cascaded_tanks.mat. With `--peers`, the polynomial NARX model of sysidentpy runs on the same records
@@ -27,7 +28,7 @@ import numpy as np
 from benchmarks.environments import PEERS, SYSIDENTPY, install, interpreter, run
 
 HERE = Path(__file__).parent
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PLAIN = tuple(peer for peer in PEERS if peer.name in ("kooplearn", "deeptime", "pykoop"))
 PAST, KERNELS = 2, 100  # what the peers lift
 Record = tuple[np.ndarray, np.ndarray]  # outputs (samples, n) and inputs (samples - 1, l)
@@ -123,16 +124,16 @@ print(json.dumps({"cpu": cpu, "wall": wall, "megabytes": int(peak.split()[1]) / 
 """
 
 
-def sifted(source: Path, data: Path, test: Path) -> dict:
+def sifted(source: Path, data: Path, test: Path, limits: dict[str, str]) -> dict:
     """Run the default job with the package of a checkout, in a process of its own, and judge it on another record."""
-    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(source)}
+    environment = {**os.environ, **limits, "PYTHONPATH": str(source)}
     command = [sys.executable, "-W", "ignore", "-c", JOB, str(data), str(test)]
     output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     found: dict = json.loads(output.strip().splitlines()[-1])
     return found
 
 
-def narx(peers: Path, record: Record, folder: Path) -> str:
+def narx(peers: Path, record: Record, folder: Path, limits: dict[str, str]) -> str:
     """Return the processor seconds of sysidentpy's NARX model on the same record, and how many terms it has."""
     outputs, inputs = record
     if outputs.shape[1] != 1 or inputs.shape[-1:] != (1,):
@@ -140,11 +141,11 @@ def narx(peers: Path, record: Record, folder: Path) -> str:
     file, y, u = folder / "narx.npz", outputs, np.vstack([inputs, inputs[-1:]])
     arrays = {f"{part}_{name}0": values for part in ("train", "test") for name, values in (("y", y), ("u", u))}
     np.savez(file, **arrays, test_w0=50, ahead=np.array([]))
-    found = run(interpreter(peers, SYSIDENTPY.name), SYSIDENTPY.script, file, **ONE_THREAD)
+    found = run(interpreter(peers, SYSIDENTPY.name), SYSIDENTPY.script, file, **limits)
     return found if isinstance(found, str) else f"{found['cpu']:.1f} s, {found['terms']}"
 
 
-def plain_fits(peers: Path, record: Record, folder: Path) -> list[str]:
+def plain_fits(peers: Path, record: Record, folder: Path, limits: dict[str, str]) -> list[str]:
     """Return the processor seconds of each peer's plain fit to the record with its past, in units of its deviations."""
     outputs, inputs = record
     signals = np.hstack([outputs, np.vstack([inputs, inputs[-1:]])]) if inputs.size else outputs
@@ -154,7 +155,7 @@ def plain_fits(peers: Path, record: Record, folder: Path) -> list[str]:
     centers = np.random.default_rng(0).choice(states, KERNELS, replace=False)
     file, none = folder / "lifted.npz", np.zeros((0, 0))
     np.savez(file, states=states, inputs=none, dt=1.0, centers=centers, coefficients=[0.5 / states.shape[1]])
-    found = [run(interpreter(peers, peer.name), peer.script, file, **ONE_THREAD) for peer in PLAIN]
+    found = [run(interpreter(peers, peer.name), peer.script, file, **limits) for peer in PLAIN]
     return [one if isinstance(one, str) else f"{one['cpu']:.2f} s" for one in found]
 
 
@@ -177,7 +178,9 @@ def main() -> None:
     parser.add_argument("--install-peers", type=Path, metavar="DIR", help="install the peers below DIR and stop")
     parser.add_argument("--only", default="", help="only the kinds of data whose name has this in it")
     parser.add_argument("--repeat", type=int, default=1, help="rounds; the least processor time counts")
+    parser.add_argument("--threads", type=int, help="of linear algebra; left out, one per core")
     options = parser.parse_args()
+    limits = dict.fromkeys(THREAD_LIMITS, str(options.threads)) if options.threads else {}
     if options.install_peers:
         install(options.install_peers, (SYSIDENTPY, *PLAIN))
         return
@@ -193,11 +196,12 @@ def main() -> None:
             record, files = make(0), [Path(folder) / f"record_{seed}.npz" for seed in (0, 1)]
             for seed, file in enumerate(files):
                 np.savez(file, **dict(zip(("outputs", "inputs"), make(seed), strict=True)))
-            rounds = [[sifted(source, *files) for source in sources] for _ in range(options.repeat)]
+            rounds = [[sifted(source, *files, limits) for source in sources] for _ in range(options.repeat)]
             best = [min(runs, key=lambda one: one["cpu"]) for runs in zip(*rounds, strict=True)]
             peers: list[str] = []
             if options.peers:
-                peers = [narx(options.peers, record, Path(folder)), *plain_fits(options.peers, record, Path(folder))]
+                given = options.peers, record, Path(folder), limits
+                peers = [narx(*given), *plain_fits(*given)]
             print(line(name, best[0], best[1] if options.against else None, peers), flush=True)
 
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, reduce
 from itertools import islice
@@ -19,6 +20,7 @@ from koopsieve._types import whole_number
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_SPARE: ContextVar[int] = ContextVar("threads that BLAS leaves to this one; a new thread has none to give", default=1)
 _SHARE_OF_A_LOOP = 0.6  # of what is left of its part: others may follow
 
 
@@ -273,12 +275,17 @@ class Threads(Executor):
 def one_blas_thread() -> Iterator[int]:
     """Let BLAS use one thread inside; give the number it would have used, which may now work side by side.
 
-    Where BLAS already uses one (OMP_NUM_THREADS, a Dask worker, another such block), there are none to give.
+    A block inside another one gives the same number. Where BLAS uses one already (OMP_NUM_THREADS, a Dask worker, a
+    thread of `Threads`), there are none to give.
     """
-    blas = _blas()
-    threads = max((library.num_threads for library in blas.lib_controllers), default=1)
-    with blas.limit(limits=1):
-        yield threads
+    blas, outside = _blas(), _SPARE.get()
+    threads = max((outside, *(library.num_threads for library in blas.lib_controllers)))
+    _SPARE.set(threads)
+    try:
+        with blas.limit(limits=1):
+            yield threads
+    finally:
+        _SPARE.set(outside)
 
 
 @cache

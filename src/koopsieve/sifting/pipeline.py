@@ -17,7 +17,7 @@ from koopsieve._types import warn_user
 from koopsieve.data import Embedding, Trajectories
 from koopsieve.dictionary import Block, Dictionary
 from koopsieve.evaluate import diagnose
-from koopsieve.execution import Executor, Progress, Stopwatch
+from koopsieve.execution import Executor, Progress, Stopwatch, one_blas_thread
 from koopsieve.execution.executors import part, whole_job
 from koopsieve.forms import Model, Outcome
 from koopsieve.identify import Identifier
@@ -162,8 +162,11 @@ def sift(
 
 
 def sift_with(data: Data, settings: SiftSettings) -> SieveResult:
-    """Sift with settings as one value, with one bar for the whole job if progress is asked for."""
-    with whole_job(settings.progress) as progress:
+    """Sift with settings as one value, with one bar for the whole job if progress is asked for.
+
+    Matrices are small, and over before several threads have found each other; `compress` divides large data itself.
+    """
+    with one_blas_thread(), whole_job(settings.progress) as progress:
         return _sifted(data, replace(settings, progress=progress))
 
 

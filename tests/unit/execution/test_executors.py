@@ -69,14 +69,20 @@ def blas_threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 
-def test_blas_gets_its_threads_back_also_after_an_error_and_an_inner_block_has_none_to_give():
+def inside_a_worker():
+    with one_blas_thread() as spare:
+        return spare
+
+
+def test_blas_gets_its_threads_back_also_after_an_error_and_an_inner_block_has_as_many_to_give():
     with threadpool_limits(2, user_api="blas"):  # where the environment allows two
         before = blas_threads()
         with one_blas_thread() as spare:
             assert spare == max(before)
             with one_blas_thread() as inner:
-                assert inner == 1
+                assert inner == spare
             assert set(blas_threads()) == {1}
+            assert [*Threads(1).map(lambda _: inside_a_worker(), [0])] == [1]
         assert blas_threads() == before
         with pytest.raises(ZeroDivisionError), one_blas_thread():
             1 / 0  # noqa: B018

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from koopsieve import KoopmanSieve, KoopsieveError, LeastSquares, LinearModel, SparseBayes, Stream, Trajectories, sift
 from koopsieve.cli.command_settings import Settings
@@ -51,6 +52,22 @@ def test_it_keeps_what_the_outputs_need(result):
     for both in result.comparison.values():
         assert both.reduced.model.names == result.retained_names
         assert both.full.model.names == result.dictionary.names
+
+
+def test_linear_algebra_has_one_thread_during_the_job_so_that_threads_decide_nothing():
+    def threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    seen = set()
+
+    def watch(items, description, total):
+        seen.update(threads())
+        return items
+
+    with threadpool_limits(2, user_api="blas"):
+        sift(manifold(0), RECIPE, horizons=[1, 5], form="linear", progress=watch)
+        assert seen == {1}
+        assert threads() == {2}
 
 
 def test_nothing_of_the_result_depends_on_the_test_data_but_the_errors(result):

@@ -13,7 +13,6 @@ from koopsieve._types import IndexArray, KoopsieveError
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.dictionary.term_map import shifts, with_delay_line
-from koopsieve.execution import one_blas_thread
 from koopsieve.forms.bilinear.model import BilinearModel
 from koopsieve.forms.bilinear.multi_step_fit import LiftedWindows, MultiStepBilinear
 from koopsieve.forms.form import Candidates, Form, Outcome, short_or_whole
@@ -53,13 +52,11 @@ class BilinearForm(Form):
         linear = learning_statistics(task, phi, filled(task.horizons))
 
         def search(path_length: int) -> BilinearCandidates:
-            with one_blas_thread():
-                sets = self._affordable(self.sieve.path(linear, path_length, task.progress), phi)
+            sets = self._affordable(self.sieve.path(linear, path_length, task.progress), phi)
             union = np.unique(np.concatenate([one.retained for one in sets]))
             learned = learning_statistics(task, phi.select(union).bilinear(), ())
             found = BilinearCandidates(self, task, phi, (), union, learned)
-            with one_blas_thread():
-                points = tuple(found.fitted(one) for one in task.progress(sets, "Refitting", len(sets)))
+            points = tuple(found.fitted(one) for one in task.progress(sets, "Refitting", len(sets)))
             return replace(found, points=points)
 
         return short_or_whole(task, search)
@@ -93,24 +90,21 @@ class BilinearCandidates(Candidates):
 
     def refined(self, chosen: int) -> BilinearCandidates:
         """Fit one set over many steps."""
-        with one_blas_thread():
-            better = self._refined(self.points[chosen])
+        better = self._refined(self.points[chosen])
         return replace(self, points=(*self.points[:chosen], better, *self.points[chosen + 1 :]))
 
     def refitted(self, chosen: Sequence[int], data: Trajectories) -> tuple[BilinearModel, ...]:
         """Fit some sets in the same way to other data."""
         found = compress(data, self._wide, executor=self.task.executor)
-        with one_blas_thread():
-            return tuple(self._again(self.points[i], found, (data,)) for i in chosen)
+        return tuple(self._again(self.points[i], found, (data,)) for i in chosen)
 
     def relearn(self, chosen: int) -> Outcome:
         """Fit one set in the same way to learning and validation data together."""
         task, point, union = self.task, self.points[chosen], self.union
         both = with_validation(self.learned, task, self._wide, ())
         small = self._cut(both, point.retained)
-        with one_blas_thread():
-            model = self._again(point, both, task.parts)
-            everything = self._one_step(self.learned, union), self._one_step(both, union)
+        model = self._again(point, both, task.parts)
+        everything = self._one_step(self.learned, union), self._one_step(both, union)
         return Outcome(
             path=self.path(chosen),
             model=model,

@@ -12,7 +12,6 @@ from koopsieve._types import IndexArray
 from koopsieve.data import Trajectories
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import simulation_errors
-from koopsieve.execution import one_blas_thread
 from koopsieve.forms.form import Candidates, Form, Outcome, short_or_whole
 from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.linear.refits import Refitted, Refitter, default_refits
@@ -50,13 +49,12 @@ class LinearForm(Form):
         refitter = Refitter(task.windows, task.horizons, self.refits, self.stable)
 
         def search(path_length: int) -> LinearCandidates:
-            with one_blas_thread():
-                sets = with_plain_linear(self.sieve.path(learned, path_length, task.progress), phi)
-                fits = [
-                    refitter(learned.select(one.retained), phi.select(one.retained))
-                    for one in task.progress(sets, "Refitting", len(sets))
-                ]
-                points = tuple(_point(one, fit, learned, task) for one, fit in zip(sets, fits, strict=True))
+            sets = with_plain_linear(self.sieve.path(learned, path_length, task.progress), phi)
+            fits = [
+                refitter(learned.select(one.retained), phi.select(one.retained))
+                for one in task.progress(sets, "Refitting", len(sets))
+            ]
+            points = tuple(_point(one, fit, learned, task) for one, fit in zip(sets, fits, strict=True))
             return LinearCandidates(self, task, phi, points, sets, learned, refitter)
 
         return short_or_whole(task, search)
@@ -75,10 +73,9 @@ class LinearCandidates(Candidates):
         """Refit some sets in the same way to other data."""
         found = compress(data, self.dictionary, horizons=filled(self.task.horizons), executor=self.task.executor)
         models = []
-        with one_blas_thread():
-            for point in (self.points[i] for i in chosen):
-                small, kept = self.dictionary.select(point.retained), found.select(point.retained)
-                models.append(self.refitter.again(point, kept, small)[0])
+        for point in (self.points[i] for i in chosen):
+            small, kept = self.dictionary.select(point.retained), found.select(point.retained)
+            models.append(self.refitter.again(point, kept, small)[0])
         return tuple(models)
 
     def relearn(self, chosen: int) -> Outcome:
@@ -86,8 +83,7 @@ class LinearCandidates(Candidates):
         phi, kept = self.dictionary, self.points[chosen].retained
         both = with_validation(self.learned, self.task, phi, filled(self.task.horizons))
         small = both.select(kept)
-        with one_blas_thread():
-            model, status = self.refitter.again(self.points[chosen], small, phi.select(kept))
+        model, status = self.refitter.again(self.points[chosen], small, phi.select(kept))
         whole = getattr(self.sets[chosen], "estimate", None)  # a sieve that decides by the graph shows its own
         return Outcome(
             path=self.path(chosen),

@@ -15,7 +15,6 @@ import numpy as np
 from koopsieve._types import BoolArray
 from koopsieve.data import Stream, Trajectories
 from koopsieve.dictionary import Constant, Dictionary, Inputs, States
-from koopsieve.execution import one_blas_thread
 from koopsieve.forms.form import Candidates, Form, Outcome
 from koopsieve.forms.linear.model import LinearModel
 from koopsieve.forms.path import PathPoint
@@ -99,10 +98,9 @@ class PlainLinearCandidates(Candidates):
         parts: tuple[Trajectories | Stream, ...],
         start: LinearModel | None = None,
     ) -> LinearModel:
-        with one_blas_thread():
-            if fit == ONE_STEP:
-                return arx_model(statistics, self.dictionary)
-            return output_error(self.task, parts, statistics, self.dictionary, start)
+        if fit == ONE_STEP:
+            return arx_model(statistics, self.dictionary)
+        return output_error(self.task, parts, statistics, self.dictionary, start)
 
 
 def output_error(
