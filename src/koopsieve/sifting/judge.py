@@ -147,7 +147,7 @@ class LinearComparison(Shown):
     def describe(self) -> str:
         """Say in words whether it is better than a linear model."""
         if self.same:
-            return "The plain linear model was taken: nothing beat it on the validation data."
+            return "The plain linear model was taken: nothing was clearly better."
         if not np.isfinite(self.interval[1]):
             return f"The {self.on} data are too few to tell its errors from those of the best plain linear model."
         verdict = "is less than" if self.better else "is larger than" if self.worse else "cannot be distinguished from"

@@ -35,7 +35,7 @@ from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
 from koopsieve.sifting.result import SieveResult
 from koopsieve.sifting.search import search_all
-from koopsieve.sifting.search_results import SearchResult, learned_again
+from koopsieve.sifting.search_results import FinalModel, SearchResult, final_models
 from koopsieve.sifting.settings import Data, SiftSettings
 from koopsieve.sifting.split import divide
 from koopsieve.uncertainty import Coverage, calibrate, coverage
@@ -179,18 +179,18 @@ def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
         plan = plan_searches(divided, settings, deadline)
     with clock.stage("search"):
         searches = search_all(plan, divided, settings, deadline)
-        chosen = searches.best
-        _warn_of_too_many(chosen, settings.max_terms)
     with clock.stage("learn again"):
-        learned = learned_again(chosen)
+        taken, plain = final_models(searches)
+        chosen = taken.search
+        _warn_of_too_many(chosen, settings.max_terms)
     with clock.stage("bands"):
-        outcome = _calibrated(learned, chosen.parts)
+        outcome = _calibrated(taken.outcome, chosen.parts)
         parts = replace(chosen.parts, transitions=outcome.statistics.rows)
     with clock.stage("explain"):
         graph = _graph(outcome, settings.threshold)
     with clock.stage("baselines"):
         mine = JudgedModel(parts, outcome.path.choice.errors, outcome.path.choice.model, outcome.model)
-        linear = _best_linear(searches.linear, mine, chosen) or same_delays(parts, settings.executor)
+        linear = _best_linear(plain, mine, chosen) or same_delays(parts, settings.executor)
         baselines = judged_baselines(parts, outcome, linear)
     with clock.stage("judge"):
         errors = parts.errors(outcome.model, outcome.path.choice.model)
@@ -200,7 +200,7 @@ def _sifted(data: Data, settings: SiftSettings) -> SieveResult:
         held = _coverage(outcome.model, parts, settings.level)
     return SieveResult(
         outcome=outcome,
-        paths=searches.paths,
+        paths=searches.paths(chosen),
         searches=(*plan.preliminary, *(one.summary for one in searches.every)),
         left_out=searches.left_out,
         unstable=searches.unstable,
@@ -227,13 +227,12 @@ def _warn_of_too_many(chosen: SearchResult, most: int | None) -> None:
         warn_user(f"No set has at most {most} terms (max_terms={most}), so the smallest was taken, which has {size}.")
 
 
-def _best_linear(linear: SearchResult | None, mine: JudgedModel, chosen: SearchResult) -> JudgedModel | None:
+def _best_linear(linear: FinalModel | None, mine: JudgedModel, chosen: SearchResult) -> JudgedModel | None:
     """Return the best plain linear model, learned from all data; None where it was no candidate."""
-    if linear is None or linear is chosen:
+    if linear is None or linear.search is chosen:
         return None if linear is None else mine
-    choice = linear.path.choice
-    model = with_noise(learned_again(linear).model, choice.model, linear.parts)
-    return JudgedModel(linear.parts, choice.errors, choice.model, model)
+    parts, choice = linear.search.parts, linear.search.path.choice
+    return JudgedModel(parts, choice.errors, choice.model, with_noise(linear.outcome.model, choice.model, parts))
 
 
 def _calibrated(outcome: Outcome, parts: Parts) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,14 +11,19 @@ import numpy as np
 
 from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate import simulation_errors, window_errors
-from koopsieve.forms import FORMS, Candidates, Model, Outcome
+from koopsieve.forms import FORMS, Candidates, Model, Outcome, Task
 from koopsieve.forms.path import SievePath
-from koopsieve.sifting.choose import Evidence, at_least, choose, chosen_point, horizon_weights, seems_unstable
+from koopsieve.sifting.choose import Evidence, at_least, choose, chosen_point, horizon_weights, scores, seems_unstable
 from koopsieve.sifting.folds import bounded, searched_again
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.preliminary import CLEARLY_UNSTABLE, SearchSummary
 
+WORTH_LEAVING_LINEAR = math.log(4 / 3)  # of the score: a quarter less squared error along the data learned from
+LITTLE_BETTER = (
+    "The {form} form was better on the validation data. But along all data, which both have learned from, its squared "
+    "error is more than three quarters of the plain linear model's, so the plain linear model was taken."
+)
 NOT_LEARNED_AGAIN = (
     "The model is the one that was judged: fitted to all data it predicts them worse than fitted to the learning part."
 )
@@ -89,6 +95,30 @@ class SearchResult:
 
 
 @dataclass(frozen=True, eq=False)
+class FinalModel:
+    """A search, and its choice learned from all data."""
+
+    search: SearchResult
+    outcome: Outcome
+
+    @classmethod
+    def of(cls, search: SearchResult) -> FinalModel:
+        """Learn the choice of a search from all data."""
+        return cls(search, learned_again(search))
+
+    @property
+    def form(self) -> str:
+        """The form of the model."""
+        return self.search.path.form
+
+    @cached_property
+    def score(self) -> float:
+        """The score along all data in memory, which the model has learned from."""
+        search, yes = self.search, (True,)
+        return float(scores(_along_all_data([self.outcome.model], search.parts, search.found.task, (0,), yes, yes))[0])
+
+
+@dataclass(frozen=True, eq=False)
 class SearchResults:
     """All full searches.
 
@@ -133,12 +163,11 @@ class SearchResults:
         plain = [one for one in self.every if one.plain]
         return self.best if self.best.plain else self._best_of(plain) if plain else None
 
-    @property
-    def paths(self) -> dict[str, SievePath]:
-        """The path of each form, the simplest first; of several dictionaries that of the best one."""
-        best = self.best.path
+    def paths(self, taken: SearchResult) -> dict[str, SievePath]:
+        """Return the path of each form, the simplest first; of several that of what was taken, or the best one."""
+        own = taken.path
         of_form = {form: [one for one in self.every if one.path.form == form] for form in FORMS}
-        return {form: best if best.form == form else simplest(some).path for form, some in of_form.items() if some}
+        return {form: own if own.form == form else simplest(some).path for form, some in of_form.items() if some}
 
 
 def simplest(made: Sequence[SearchResult]) -> SearchResult:
@@ -160,15 +189,43 @@ def learned_again(result: SearchResult) -> Outcome:
     if not parts.validated or outcome.model is point.model:
         return outcome
     both = (point.model, outcome.model)
-    unit = parts.variance
-    errors = [[window_errors(one, part, task.horizons, unit).blocks for part in task.in_memory] for one in both]
-    runs = [[simulation_errors(one, part, unit) for part in task.in_memory] for one in both]
-    blocks = np.stack([np.concatenate(one, axis=-1) for one in errors])
-    ends = np.stack([at_least(np.concatenate(own), parts.whole_runs(one)) for own, one in zip(runs, both, strict=True)])
     stays = [task.stays_in_range(one) for one in both]
     stayed = bounded(outcome.model, task, parts) and not parts.runs_away(outcome.model)
-    remain = (point.bounded, stayed)
     rather_new = (1, 0)  # as the simpler of the two: it has seen more
-    if choose(Evidence(blocks, ends, rather_new, stays, remain, horizon_weights(task.horizons))):
+    if choose(_along_all_data(both, parts, task, rather_new, stays, (point.bounded, stayed))):
         return outcome
     return replace(outcome, model=point.model, status=NOT_LEARNED_AGAIN)
+
+
+def final_models(results: SearchResults) -> tuple[FinalModel, FinalModel | None]:
+    """Return what to take, and the best plain linear model, each learned from all data; None where that was not tried.
+
+    The plain linear model is taken where the other one is hardly better even along the data that both learned from. On
+    an unstable plant free runs do not tell.
+    """
+    taken = FinalModel.of(results.best)
+    if results.linear is None or results.linear is results.best:
+        return taken, None if results.linear is None else taken
+    linear = FinalModel.of(results.linear)
+    if results.unstable or not linear.search.parts.validated or linear.score - taken.score > WORTH_LEAVING_LINEAR:
+        return taken, linear
+    return replace(linear, outcome=replace(linear.outcome, status=LITTLE_BETTER.format(form=taken.form))), linear
+
+
+def _along_all_data(
+    models: Sequence[Model],
+    parts: Parts,
+    task: Task,
+    complexity: Sequence[int],
+    in_range: Sequence[bool],
+    stays_bounded: Sequence[bool],
+) -> Evidence:
+    """Return the evidence of simulations along all data in memory."""
+    unit = parts.variance
+    errors = [[window_errors(one, part, task.horizons, unit).blocks for part in task.in_memory] for one in models]
+    runs = [[simulation_errors(one, part, unit) for part in task.in_memory] for one in models]
+    blocks = np.stack([np.concatenate(one, axis=-1) for one in errors])
+    ends = np.stack(
+        [at_least(np.concatenate(own), parts.whole_runs(one)) for own, one in zip(runs, models, strict=True)]
+    )
+    return Evidence(blocks, ends, complexity, in_range, stays_bounded, horizon_weights(task.horizons))
