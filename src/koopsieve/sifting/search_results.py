@@ -11,9 +11,10 @@ import numpy as np
 
 from koopsieve.data import Trajectories, embedded
 from koopsieve.evaluate import simulation_errors, window_errors
+from koopsieve.evaluate.horizon_errors import clipped_errors
 from koopsieve.forms import FORMS, Candidates, Model, Outcome, Task
 from koopsieve.forms.path import SievePath
-from koopsieve.sifting.choose import Evidence, at_least, choose, chosen_point, horizon_weights, scores, seems_unstable
+from koopsieve.sifting.choose import Evidence, at_least, choose, chosen_point, horizon_weights, seems_unstable
 from koopsieve.sifting.folds import bounded, searched_again
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.parts import Parts
@@ -22,7 +23,7 @@ from koopsieve.sifting.preliminary import CLEARLY_UNSTABLE, SearchSummary
 WORTH_LEAVING_LINEAR = math.log(4 / 3)  # of the score: a quarter less squared error along the data learned from
 LITTLE_BETTER = (
     "The {form} form was better on the validation data. But along all data, which both have learned from, its squared "
-    "error is more than three quarters of the plain linear model's, so the plain linear model was taken."
+    "error is typically more than three quarters of the plain linear model's, so the plain linear model was taken."
 )
 NOT_LEARNED_AGAIN = (
     "The model is the one that was judged: fitted to all data it predicts them worse than fitted to the learning part."
@@ -112,10 +113,11 @@ class FinalModel:
         return self.search.path.form
 
     @cached_property
-    def score(self) -> float:
-        """The score along all data in memory, which the model has learned from."""
+    def typical_score(self) -> float:
+        """The score along all data in memory, which the model learned from; the mean of the blocks' logarithms."""
         search, yes = self.search, (True,)
-        return float(scores(_along_all_data([self.outcome.model], search.parts, search.found.task, (0,), yes, yes))[0])
+        along = _along_all_data([self.outcome.model], search.parts, search.found.task, (0,), yes, yes)
+        return float(along.shares @ [np.log(clipped_errors(errors)).mean() for errors in along.tests])
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +209,11 @@ def final_models(results: SearchResults) -> tuple[FinalModel, FinalModel | None]
     if results.linear is None or results.linear is results.best:
         return taken, None if results.linear is None else taken
     linear = FinalModel.of(results.linear)
-    if results.unstable or not linear.search.parts.validated or linear.score - taken.score > WORTH_LEAVING_LINEAR:
+    if (
+        results.unstable
+        or not linear.search.parts.validated
+        or linear.typical_score - taken.typical_score > WORTH_LEAVING_LINEAR
+    ):
         return taken, linear
     return replace(linear, outcome=replace(linear.outcome, status=LITTLE_BETTER.format(form=taken.form))), linear
 
