@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError
+from koopsieve._types import KoopsieveError, warn_user
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.data.episodes import usual_length
 from koopsieve.dictionary import Block, Constant, Dictionary, States
@@ -29,6 +29,7 @@ SHORT_DELAYS = (0, 1, 2, 3)
 DELAYS_AFTER_DEAD_TIME = (1, 2, 4, 8)
 MAX_DICTIONARIES = 3  # that are searched in full where data are few, and preliminary searches tell little
 FEW_ROWS = 2_000  # samples to learn from; with more, preliminary searches tell enough to search one dictionary fewer
+MUCH_BETTER = 10.0  # times less squared error one step ahead: an input explains the output that was sampled with it
 OUT_OF_REACH = np.log(3.0)  # of the score above the best in a preliminary search, beyond which none is searched in full
 
 
@@ -103,6 +104,9 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
         return SearchPlan((job,), (), deepest, grid[0])
     fast = PreliminarySearch.on_sample(parts, deepest, settings.seed)
     plain = [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
+    if delays is None and _inputs_answer(parts, plain):
+        plain = [one for one in plain if not one.embedding.input_lead] or plain
+        grid = tuple(one.embedding for one in plain)
     line = plain[_simplest(plain)].embedding
     away = [float(one.errors.error[0]) for one in plain if one.unstable]
     unstable = seems_unstable(away, plain[_simplest(plain)].errors)
@@ -234,14 +238,36 @@ def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
     learn = parts.learn.states if isinstance(parts.learn, Trajectories) else ()
     usual = min(usual_length(map(len, held), 0.1), usual_length(map(len, learn), 0.1) if learn else room)
     most = max(min(room, usual) // 4, min(parts.lead, usual // 4), 0)
-    whole = parts.learn if isinstance(parts.learn, Trajectories) else parts.windows
-    # Under feedback an input follows from the output that was sampled with it.
-    timings = ("k", "k+1") if signals.inputs and not under_feedback(whole, most) else ("k",)
+    timings = ("k", "k+1") if signals.inputs else ("k",)
     counts = [d for d in LINEAR_DELAYS if d <= most]
     usual_delays = [Embedding(d, d if signals.inputs else 0, timing) for d in counts for timing in timings]
-    late = dead_time(whole, most - DELAYS_AFTER_DEAD_TIME[0])
+    late = dead_time(_in_memory(parts), most - DELAYS_AFTER_DEAD_TIME[0])
     after = [d for d in DELAYS_AFTER_DEAD_TIME if late > 1 and late + d <= most]  # one sample is another timing
     return (*usual_delays, *(Embedding(d, late + d, "k", late) for d in after))
+
+
+def _in_memory(parts: Parts) -> Trajectories:
+    return parts.learn if isinstance(parts.learn, Trajectories) else parts.windows
+
+
+def _inputs_answer(parts: Parts, plain: Sequence[SearchSummary]) -> bool:
+    """Tell whether inputs seem to follow from outputs that were sampled with them, as under feedback.
+
+    An output that such an input explains far better than earlier ones do is taken for its effect all the same: of a
+    current through a cell and its voltage, say. A warning says so.
+    """
+    first = {lead: [one.errors.error[0] for one in plain if one.embedding.input_lead == lead] for lead in (0, 1)}
+    if not first[1] or not under_feedback(_in_memory(parts), max(one.embedding.state_delays for one in plain)):
+        return False
+    acts = MUCH_BETTER * min(first[1]) < min(first[0])
+    if acts:
+        warn_user(
+            "Past outputs help to predict the inputs, as where a controller acts. Yet inputs explain the outputs that "
+            f"were sampled with them more than {MUCH_BETTER:g} times as well as earlier ones do, so they are taken for "
+            "their causes. If your controller computes such an input from such an output, give delays with "
+            "inputs_at='k', for example delays=Embedding(8, 8)."
+        )
+    return not acts
 
 
 def _simplest(tried: Sequence[SearchSummary], complexity: Complexity | None = None, short: bool = False) -> int:
