@@ -29,7 +29,7 @@ SHORT_DELAYS = (0, 1, 2, 3)
 DELAYS_AFTER_DEAD_TIME = (1, 2, 4, 8)
 MAX_DICTIONARIES = 3  # that are searched in full where data are few, and preliminary searches tell little
 FEW_ROWS = 2_000  # samples to learn from; with more, preliminary searches tell enough to search one dictionary fewer
-MUCH_BETTER = 10.0  # times less squared error one step ahead: an input explains the output that was sampled with it
+MUCH_BETTER = 10.0  # times less squared error at the shortest horizon: an input explains what was sampled with it
 OUT_OF_REACH = np.log(3.0)  # of the score above the best in a preliminary search, beyond which none is searched in full
 
 

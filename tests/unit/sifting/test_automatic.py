@@ -306,6 +306,24 @@ def test_a_record_under_feedback_is_told_from_one_in_open_loop():
         assert not under_feedback(data, 24)
 
 
+def at_once(samples=1500, seed=0):
+    """A cell whose charge a controller keeps; its current acts on its voltage at once."""
+    rng = np.random.default_rng(seed)
+    y, u, charge = np.zeros(samples), np.zeros(samples), 0.0
+    for k in range(samples):
+        u[k] = rng.normal() - 0.5 * charge
+        y[k] = charge + 0.5 * u[k] + 0.005 * rng.normal()
+        charge += 0.2 * u[k]
+    return Trajectories.from_arrays(y, u, dt=0.1)
+
+
+def test_an_input_that_acts_at_once_counts_under_feedback_too_and_a_warning_says_so():
+    assert under_feedback(at_once(), 24)
+    with pytest.warns(KoopsieveWarning, match="sampled with them more than 10 times as well"):
+        plan = planned(at_once(), horizons=(1, 10))
+    assert plan.line.inputs_at == "k+1"
+
+
 def test_under_feedback_no_input_counts_that_was_sampled_with_the_output():
     """A controller answers at once, so such an input tells the output, and a model of it is of no use to control."""
     plan = planned(controlled(), horizons=(1, 10))
