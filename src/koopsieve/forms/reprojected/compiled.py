@@ -56,7 +56,8 @@ def _evaluate_atoms(tables: Tables, atoms: FloatArray) -> None:
         at += 1
     for k in range(len(tables.phases)):
         row = atoms[at]
-        row[:] = tables.phases[k]
+        for b in range(lanes):
+            row[b] = tables.phases[k]
         for d in range(width):
             frequency = tables.frequencies[k, d]
             if frequency != 0.0:
@@ -66,14 +67,17 @@ def _evaluate_atoms(tables: Tables, atoms: FloatArray) -> None:
             row[b] = math.cos(row[b])
         at += 1
     for k in range(len(tables.operation)):
-        _evaluate_node(tables.operation[k], tables.number[k], atoms[tables.left[k]], atoms[tables.right[k]], atoms[at])
+        operation, number = tables.operation[k], tables.number[k]
+        if operation != 0:  # numbers stand there already
+            _evaluate_node(operation, number, atoms[tables.left[k]], atoms[tables.right[k]], atoms[at])
         at += 1
 
 
 @compiled
 def _distance(steep: FloatArray, center: FloatArray, atoms: FloatArray, out: FloatArray) -> None:
     """Write −Σ_d steep_d·(z_d − center_d)² of all windows, four coordinates at a time: fewer loads and stores."""
-    out[:] = 0.0
+    for b in range(len(out)):
+        out[b] = 0.0
     d = 0
     while d + 4 <= len(center):
         e, f, g, h = steep[d], steep[d + 1], steep[d + 2], steep[d + 3]
@@ -94,9 +98,7 @@ def _distance(steep: FloatArray, center: FloatArray, atoms: FloatArray, out: Flo
 @compiled
 def _evaluate_node(operation: int, number: float, left: FloatArray, right: FloatArray, out: FloatArray) -> None:
     """Write a node of all windows; the operations of kinks, side by side in the registers."""
-    if operation == 0:
-        out[:] = number
-    elif operation == 1:
+    if operation == 1:
         for b in range(len(out)):
             out[b] = left[b] + right[b]
     elif operation == 2:
@@ -232,7 +234,9 @@ def _evaluate_terms(tables: Tables, atoms: FloatArray, terms: FloatArray) -> Non
 @compiled
 def _sums(coef: FloatArray, terms: FloatArray, raw: FloatArray) -> None:
     """Write the sums Σ_i coef_ic·term_i (rows) of all windows (columns)."""
-    raw[:] = 0.0
+    for c in range(len(raw)):
+        for b in range(raw.shape[1]):
+            raw[c, b] = 0.0
     for i in range(len(terms)):
         for c in range(len(raw)):
             weight = coef[i, c]
@@ -244,7 +248,9 @@ def _sums(coef: FloatArray, terms: FloatArray, raw: FloatArray) -> None:
 @compiled
 def _slopes(tables: Tables, coef: FloatArray, atoms: FloatArray, columns: int, slope: FloatArray) -> None:
     """Write the slopes of one sum by the first `columns` coordinates (rows), backwards through the program."""
-    slope[:] = 0.0
+    for d in range(len(slope)):
+        for b in range(slope.shape[1]):
+            slope[d, b] = 0.0
     _slopes_of_factors(tables, coef, atoms, columns, slope)
     _through_nodes(tables, atoms, slope)
     _through_waves(tables, atoms, columns, slope)
@@ -272,7 +278,8 @@ def _slopes_of_factors(tables: Tables, coef: FloatArray, atoms: FloatArray, colu
                 for b in range(lanes):
                     slope[factor, b] += coef[i] * atoms[other, b]
             else:
-                others[:] = coef[i]
+                for b in range(lanes):
+                    others[b] = coef[i]
                 for place in range(low, high):
                     if place != k:
                         for b in range(lanes):
@@ -345,9 +352,16 @@ def _through_kernels(tables: Tables, atoms: FloatArray, columns: int, slope: Flo
 
 @compiled
 def _work(tables: Tables, coef: FloatArray, lanes: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return room for the atoms of a block of windows, with a row to work in; for its terms, and its sums."""
-    size = tables.centers.shape[1] + len(tables.centers) + len(tables.phases) + len(tables.operation)
-    return np.zeros((size + 1, lanes)), np.empty((len(coef), lanes)), np.empty((coef.shape[1], lanes))
+    """Return room for the atoms of a block of windows, with a row to work in; for its terms, and its sums.
+
+    Nodes that are numbers stay as they are.
+    """
+    first = tables.centers.shape[1] + len(tables.centers) + len(tables.phases)
+    atoms = np.zeros((first + len(tables.operation) + 1, lanes))
+    for k in range(len(tables.operation)):
+        if tables.operation[k] == 0:
+            atoms[first + k] = tables.number[k]
+    return atoms, np.empty((len(coef), lanes)), np.empty((coef.shape[1], lanes))
 
 
 @compiled
@@ -435,19 +449,24 @@ def sums_and_slopes(tables: Tables, coef: FloatArray, points: FloatArray) -> tup
 
 
 @compiled
-def _add_products(weights: FloatArray, rows: IndexArray, count: int, slopes: FloatArray, out: FloatArray) -> None:
-    """Add Σ_d weights[d]·slopes[rows[d]] over the first `count` to `out`, four at a time: fewer loads and stores."""
+def _add_products(weights: FloatArray, rows: IndexArray, count: int, slopes: FloatArray, window: int, row: int) -> None:
+    """Add Σ_d weights[d]·(row rows[d]) over the first `count` to a row of a window, four at a time: fewer loads."""
     d = 0
     while d + 4 <= count:
         p, q, r, s = weights[d], weights[d + 1], weights[d + 2], weights[d + 3]
-        one, two, three, four = slopes[rows[d]], slopes[rows[d + 1]], slopes[rows[d + 2]], slopes[rows[d + 3]]
-        for k in range(len(out)):
-            out[k] += p * one[k] + q * two[k] + r * three[k] + s * four[k]
+        one, two, three, four = rows[d], rows[d + 1], rows[d + 2], rows[d + 3]
+        for k in range(slopes.shape[2]):
+            slopes[window, row, k] += (
+                p * slopes[window, one, k]
+                + q * slopes[window, two, k]
+                + r * slopes[window, three, k]
+                + s * slopes[window, four, k]
+            )
         d += 4
     while d < count:
-        p, one = weights[d], slopes[rows[d]]
-        for k in range(len(out)):
-            out[k] += p * one[k]
+        p, one = weights[d], rows[d]
+        for k in range(slopes.shape[2]):
+            slopes[window, row, k] += p * slopes[window, one, k]
         d += 1
 
 
@@ -488,19 +507,19 @@ def sensitivities(
                 for b in range(here):
                     found[first + b, t, c] = held[c, b]
             for b in range(here):
-                own = slopes[first + b]
                 for c in range(outputs):
-                    row = own[t * outputs + c]
-                    row[:] = 0.0
+                    row = t * outputs + c
+                    for k in range(slopes.shape[2]):
+                        slopes[first + b, row, k] = 0.0
                     if raw[c, b] != held[c, b]:
                         continue
                     for i in range(len(coef)):
                         if free[i, c]:
-                            row[place[i, c]] = terms[i, b]
+                            slopes[first + b, row, place[i, c]] = terms[i, b]
                     count = 0
                     for d in range(min(reach, t) * outputs):
                         weights[count], rows[count] = inward[c, d, b], (t - 1 - d // outputs) * outputs + d % outputs
                         count += inward[c, d, b] != 0.0
-                    _add_products(weights, rows, count, own, row)
+                    _add_products(weights, rows, count, slopes, first + b, row)
             _shift(sources, held, atoms)
     return found, slopes.reshape(windows, steps, outputs, slopes.shape[2])
