@@ -24,7 +24,6 @@ from koopsieve.sifting.parts import Parts
 
 HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which no fold is tried
 NEAR_AT_SHORT = math.log(3.0)  # above the best at the shorter horizons, where the plant seems to be unstable
-FOLD_PATH = 10  # sets that are searched for without a fold, about
 ALWAYS_JUDGED = 2  # points of a path that is so short are all fitted again, unless another search is far better
 
 
@@ -63,8 +62,7 @@ def searched_again(found: Candidates, parts: Parts, most: int) -> Candidates:
     that a search without the fold finds is worse than the point itself, since it has fewer data. Each point is judged
     by the geometric mean of the two.
     """
-    length = min(found.task.path_length, FOLD_PATH)
-    task = replace(found.task, path_length=length, max_terms=most, rivals=(), to_beat=np.inf)
+    task = replace(found.task, max_terms=most, rivals=(), to_beat=np.inf)
     small = {i: _run_for_long(one, found.task, parts) for i, one in enumerate(found.points) if one.size <= most}
     points = {i: _on_part(one, one.model, parts.windows, parts) for i, one in small.items()}
     for fold in parts.folds:
