@@ -255,7 +255,7 @@ class Threads(Executor):
         """All of them."""
         return self.threads
 
-    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield the results in order; only a few more items than workers are begun before their turn."""
         coming = iter(items)
         with one_blas_thread(), ThreadPoolExecutor(self.workers) as pool:

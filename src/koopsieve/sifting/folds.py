@@ -17,10 +17,11 @@ from koopsieve._types import BoolArray, FloatArray
 from koopsieve.data import Trajectories
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
 from koopsieve.evaluate.horizon_errors import clipped_errors
+from koopsieve.execution import Threads, silent
 from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import FAR_BETTER, MAX_TOLERANCE, UNRELATED, Evidence, clearly_worse, scores
-from koopsieve.sifting.parts import Parts
+from koopsieve.sifting.parts import Fold, Parts
 
 HOPELESS = math.log(30.0)  # of the score above the best on the validation data, beyond which no fold is tried
 NEAR_AT_SHORT = math.log(3.0)  # above the best at the shorter horizons, where the plant seems to be unstable
@@ -62,12 +63,16 @@ def searched_again(found: Candidates, parts: Parts, most: int) -> Candidates:
     that a search without the fold finds is worse than the point itself, since it has fewer data. Each point is judged
     by the geometric mean of the two.
     """
-    task = replace(found.task, max_terms=most, rivals=(), to_beat=np.inf)
+    task = replace(found.task, max_terms=most, rivals=(), to_beat=np.inf, progress=silent)
+
+    def searched(fold: Fold) -> tuple[PathPoint, ...]:
+        given = replace(task, learn=fold.learn, validation=fold.windows, windows=fold.windows)
+        return found.form.candidates(given).points
+
     small = {i: _run_for_long(one, found.task, parts) for i, one in enumerate(found.points) if one.size <= most}
     points = {i: _on_part(one, one.model, parts.windows, parts) for i, one in small.items()}
-    for fold in parts.folds:
-        given = replace(task, learn=fold.learn, validation=fold.windows, windows=fold.windows)
-        path = found.form.candidates(given).points
+    searches = zip(parts.folds, Threads().map(searched, parts.folds), strict=True)
+    for fold, path in found.task.progress(searches, "Searching again", len(parts.folds)):
         for i, point in points.items():
             alike = min(path, key=lambda one: (abs(math.log(one.size / point.size)), one.size))
             points[i] = _joined(point, _on_part(point, alike.model, fold.windows, parts))

@@ -16,6 +16,7 @@ from koopsieve._types import KoopsieveError, warn_user
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.data.episodes import usual_length
 from koopsieve.dictionary import Block, Constant, Dictionary, States
+from koopsieve.execution import Threads
 from koopsieve.forms import Form, PlainLinearForm
 from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores, seems_unstable
 from koopsieve.sifting.folds import HOPELESS
@@ -151,15 +152,19 @@ def _pair_searches(
 ) -> Iterator[_PairSearch]:
     """Yield a preliminary search of every pair; a dictionary that is too large with some delays ends at these."""
     too_large: set[Block | Family] = set()
-    for count, (embedding, offered) in enumerate(pairs):
-        if count and time.perf_counter() > deadline:
-            return
-        recipe = None if offered in too_large else _recipe(embedding, offered, signals, sees_inputs=True)
+
+    def search(place: int, pair: tuple[Embedding, Block | Family]) -> _PairSearch | None:
+        embedding, offered = pair
+        if (place and time.perf_counter() > deadline) or offered in too_large:
+            return None
+        recipe = _recipe(embedding, offered, signals, sees_inputs=True)
         summary = None if recipe is None else fast.reprojected(embedding, recipe)
         if summary is None:
             too_large.add(offered)
-        else:
-            yield _PairSearch((embedding, offered), summary)
+        return None if summary is None else _PairSearch(pair, summary)
+
+    made = Threads().map(lambda numbered: search(*numbered), enumerate(pairs))
+    return (one for one in made if one is not None)
 
 
 def _best_of_each(tried: Sequence[_PairSearch], short: bool) -> list[_PairSearch]:

@@ -1,5 +1,6 @@
 """Few data: folds, the plain linear model as a candidate, and the check of the final model."""
 
+import os
 from dataclasses import replace
 from itertools import pairwise
 
@@ -8,6 +9,7 @@ import pytest
 
 from koopsieve import Constant, Embedding, Inputs, Monomials, States, Trajectories, embed_delays, sift
 from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range
+from koopsieve.execution import Threads
 from koopsieve.forms import FORMS, LinearModel, PlainLinearForm, Task
 from koopsieve.forms.form import SHORT_PATH
 from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
@@ -94,6 +96,18 @@ def test_sets_that_were_found_with_a_fold_in_view_are_flattered_by_it_and_those_
                 ratios.append(after.runs[1:].mean() / before.runs[1:].mean())
     assert len(ratios) >= 8
     assert np.exp(np.log(ratios).mean()) > np.sqrt(1.2)  # those found without are 1.2 times worse
+
+
+def test_the_number_of_cores_changes_no_digit(monkeypatch):
+    found = []
+    for cores in (1, 3):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, cores=cores: set(range(cores)), raising=False)
+        assert Threads().workers == cores
+        found.append(sift(disturbed_lag(1), form="reprojected", horizons=[1, 10]))
+    one, other = found
+    assert one.samples["folds"] == 3
+    assert [repr(row) for row in one.searches] == [repr(row) for row in other.searches]
+    np.testing.assert_array_equal(one.model.coef, other.model.coef)
 
 
 def test_output_error_is_not_biased_by_noise_in_the_outputs():
