@@ -23,7 +23,6 @@ from koopsieve.sieve.simulation.path_search import Hopeless, candidate_columns, 
 from koopsieve.sieve.simulation.simulation_problem import FittedSet, SimulationProblem, first_least
 from koopsieve.sieve.simulation.windows import Episode, Structure, draw_windows
 
-_BEYOND_LARGEST = 2.5  # coefficients of a start, in those of the largest set: from larger ones too much must go
 _WINDOWS_OF_STARTS = 60  # tell which start is best; fitted to fewer, a start may diverge in the others
 
 
@@ -100,7 +99,7 @@ class SimulationSieve:
         with one_blas_thread():
             share = max(problem.windows.count // _WINDOWS_OF_STARTS, 1)
             some = problem.thinned(share)  # the best start is fitted to all windows by what follows
-            starts = path_search.starts(some, columns, min(self.columns, int(_BEYOND_LARGEST * self.largest)))
+            starts = path_search.starts(some, columns, self.columns)
             start = starts[first_least([problem.loss(one.free, one.theta) for one in starts])]
             front = path_search.sweep(problem, columns, linearised, start, progress)
             if not hopeless(front.undominated(), ()):
