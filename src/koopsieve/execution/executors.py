@@ -255,7 +255,7 @@ class Threads(Executor):
         """All of them."""
         return self.threads
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield the results in order; only a few more items than workers are begun before their turn."""
         coming = iter(items)
         with one_blas_thread(), ThreadPoolExecutor(self.workers) as pool:
@@ -269,6 +269,11 @@ class Threads(Executor):
             finally:
                 for future in begun:
                     future.cancel()
+
+
+def in_this_process(executor: Executor | None) -> Executor:
+    """Return an executor if it works here, else all cores."""
+    return executor if executor is not None and executor.here else Threads()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from koopsieve._types import BoolArray, FloatArray
 from koopsieve.data import Trajectories
 from koopsieve.evaluate import WindowErrors, simulation_errors, window_errors
 from koopsieve.evaluate.horizon_errors import clipped_errors
-from koopsieve.execution import Threads, silent
+from koopsieve.execution import in_this_process, silent
 from koopsieve.forms import Candidates, Model, Task
 from koopsieve.forms.path import PathPoint
 from koopsieve.sifting.choose import FAR_BETTER, MAX_TOLERANCE, UNRELATED, Evidence, clearly_worse, scores
@@ -71,7 +71,7 @@ def searched_again(found: Candidates, parts: Parts, most: int) -> Candidates:
 
     small = {i: _run_for_long(one, found.task, parts) for i, one in enumerate(found.points) if one.size <= most}
     points = {i: _on_part(one, one.model, parts.windows, parts) for i, one in small.items()}
-    searches = zip(parts.folds, Threads().map(searched, parts.folds), strict=True)
+    searches = zip(parts.folds, in_this_process(task.executor).map(searched, parts.folds), strict=True)
     for fold, path in found.task.progress(searches, "Searching again", len(parts.folds)):
         for i, point in points.items():
             alike = min(path, key=lambda one: (abs(math.log(one.size / point.size)), one.size))

@@ -7,7 +7,7 @@ the plant. In come the divided data and the settings, out comes the plan: what t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from koopsieve._types import KoopsieveError, warn_user
 from koopsieve.data import Embedding, Signals, Trajectories
 from koopsieve.data.episodes import usual_length
 from koopsieve.dictionary import Block, Constant, Dictionary, States
-from koopsieve.execution import Threads
+from koopsieve.execution import Executor, in_this_process
 from koopsieve.forms import Form, PlainLinearForm
 from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores, seems_unstable
 from koopsieve.sifting.folds import HOPELESS
@@ -126,7 +126,8 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     hopeless = _hopeless_delays(plain, unstable)
     same = [one for one in near_line if one.dead_time in (0, line.dead_time) and one not in hopeless]
     pairs = [(embedding, one) for embedding in same for one in offered]
-    tried = list(_pair_searches(fast, settings.shown(pairs, "Trying dictionaries", len(pairs)), signals, deadline))
+    made = _pair_searches(fast, pairs, signals, deadline, in_this_process(settings.executor))
+    tried = list(settings.shown(made, "Trying dictionaries", len(pairs)))
     best = [one.pair for one in _best_of_each(tried, unstable)] or [(line, offered[0])]
     lifted = [form for form in forms if form not in linear]
     jobs = _jobs(lifted, *best[0], signals)
@@ -148,7 +149,11 @@ class _PairSearch:
 
 
 def _pair_searches(
-    fast: PreliminarySearch, pairs: Iterable[tuple[Embedding, Block | Family]], signals: Signals, deadline: float
+    fast: PreliminarySearch,
+    pairs: Sequence[tuple[Embedding, Block | Family]],
+    signals: Signals,
+    deadline: float,
+    executor: Executor,
 ) -> Iterator[_PairSearch]:
     """Yield a preliminary search of every pair; a dictionary that is too large with some delays ends at these."""
     too_large: set[Block | Family] = set()
@@ -163,7 +168,7 @@ def _pair_searches(
             too_large.add(offered)
         return None if summary is None else _PairSearch(pair, summary)
 
-    made = Threads().map(lambda numbered: search(*numbered), enumerate(pairs))
+    made = executor.map(lambda numbered: search(*numbered), list(enumerate(pairs)))
     return (one for one in made if one is not None)
 
 

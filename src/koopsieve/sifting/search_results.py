@@ -22,7 +22,7 @@ from koopsieve.sifting.preliminary import CLEARLY_UNSTABLE, SearchSummary
 
 WORTH_LEAVING_LINEAR = math.log(4 / 3)  # of the score: a quarter less squared error along the data learned from
 LITTLE_BETTER = (
-    "The {form} form was better on the validation data. But along all data, which both have learned from, its squared "
+    "The {form} form was better on the validation data. But along all data its squared "
     "error is typically more than three quarters of the plain linear model's, so the plain linear model was taken."
 )
 NOT_LEARNED_AGAIN = (
@@ -111,6 +111,12 @@ class FinalModel:
     def form(self) -> str:
         """The form of the model."""
         return self.search.path.form
+
+    @property
+    def as_small_as_asked(self) -> bool:
+        """Whether it has no more terms than were asked for."""
+        most = self.search.found.task.max_terms
+        return most is None or self.search.path.choice.size <= most
 
     @cached_property
     def typical_score(self) -> float:
@@ -209,13 +215,11 @@ def final_models(results: SearchResults) -> tuple[FinalModel, FinalModel | None]
     if results.linear is None or results.linear is results.best:
         return taken, None if results.linear is None else taken
     linear = FinalModel.of(results.linear)
-    if (
-        results.unstable
-        or not linear.search.parts.validated
-        or linear.typical_score - taken.typical_score > WORTH_LEAVING_LINEAR
-    ):
+    kept = results.unstable or not linear.search.parts.validated or not linear.as_small_as_asked
+    if kept or linear.typical_score - taken.typical_score > WORTH_LEAVING_LINEAR:
         return taken, linear
-    return replace(linear, outcome=replace(linear.outcome, status=LITTLE_BETTER.format(form=taken.form))), linear
+    status = " ".join(filter(None, (LITTLE_BETTER.format(form=taken.form), linear.outcome.status)))
+    return replace(linear, outcome=replace(linear.outcome, status=status)), linear
 
 
 def _along_all_data(

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from koopsieve import States, Trajectories, sift
 from koopsieve._types import KoopsieveError
-from koopsieve.execution import DaskExecutor, Serial, Threads, one_blas_thread, silent
+from koopsieve.execution import DaskExecutor, Serial, Threads, in_this_process, one_blas_thread, silent
 from koopsieve.execution.executors import WholeJob, _Lines, part, whole_job
 
 
@@ -67,6 +67,12 @@ def test_a_scheduler_that_is_not_there():
 
 def blas_threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_work_that_stays_here_takes_an_executor_that_works_here():
+    serial = Serial()
+    assert in_this_process(serial) is serial
+    assert isinstance(in_this_process(None), Threads)
 
 
 def inside_a_worker():

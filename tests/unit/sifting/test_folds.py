@@ -181,6 +181,10 @@ def test_what_is_hardly_better_along_all_data_gives_way_to_the_plain_linear_mode
     assert ("reprojected form was better on the validation data" in taken.outcome.status) == linear
     assert (plain.typical_score - FinalModel.of(lifted).typical_score < WORTH_LEAVING_LINEAR) == linear
     assert found.paths(taken.search)[taken.form] is taken.search.path
+    few = replace(plain.search, found=replace(plain.search.found, task=replace(plain.search.found.task, max_terms=1)))
+    other = replace(found, every=tuple(few if one is plain.search else one for one in found.every))
+    vars(other)["best"] = lifted
+    assert final_models(other)[0].search is lifted  # the linear model has more terms than were asked for
 
 
 def test_a_model_that_is_worse_after_it_learned_from_all_data_is_not_returned(products, monkeypatch):
