@@ -295,3 +295,21 @@ def sunspots(rng: np.random.Generator, samples: int) -> Simulated:
     """A cycle that noise drives and no input, with sharp maxima."""
     x = driven(rng.normal(size=samples), [0.97 * np.exp(0.57j), 0.7])
     return None, np.exp(0.5 * x)
+
+
+def structure(rng: np.random.Generator, samples: int) -> Simulated:
+    """The acceleration of a structure with twelve lightly damped resonances under a random force."""
+    u, y = rng.normal(size=samples), np.zeros(samples)
+    for turn in rng.uniform(0.15, 0.9, 12):
+        y += rng.normal() * driven(u, [0.995 * np.exp(1j * turn)])
+    return u, y
+
+
+def kilohertz(rng: np.random.Generator, samples: int) -> Simulated:
+    """Two tanks one below the other, sampled a thousand times faster than they fill."""
+    u, y, upper, lower = steps(rng, samples, 4000, 0.2, 1), np.zeros(samples), 1.0, 1.0
+    for k in range(samples):
+        y[k] = lower
+        between = 0.7 * np.sqrt(upper)
+        upper, lower = upper + 0.002 * (u[k] - between), lower + 0.002 * (between - 0.7 * np.sqrt(lower))
+    return u, y

@@ -242,6 +242,8 @@ PLANTS = {
     "wells": Plant(wells, 0.01, 2000),
     "melting": Plant(melting, 0.05, 500),
     "trolley": Plant(trolley, 0.002, 1500, 5),
+    "structure": Plant(kinds.structure, 0.01, 4000),
+    "kilohertz": Plant(kinds.kilohertz, 0.01, 60_000),
 }
 
 

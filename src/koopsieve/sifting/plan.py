@@ -25,6 +25,7 @@ from koopsieve.sifting.preliminary import Family, PreliminarySearch, SearchSumma
 from koopsieve.sifting.settings import SiftSettings
 
 LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
+DEEP_DELAYS = (40, 64)  # tried where the last of the others suits best: of a structure with many resonances, say
 NONLINEAR_DELAYS = (0, 1, 2, 4, 8)
 SHORT_DELAYS = (0, 1, 2, 3)
 DELAYS_AFTER_DEAD_TIME = (1, 2, 4, 8)
@@ -99,12 +100,16 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
             "To find the delays, give a recipe such as States() + Monomials(2), which is fitted to each number of "
             "delays. Got a fitted Dictionary, whose delays are decided. Leave delays out."
         )
-    deepest = deepest_of(grid)
     if len(grid) == 1 and not isinstance(dictionary, str):
         job = SearchJob(grid[0], dictionary, tuple(sorted(forms, key=_turn)))
-        return SearchPlan((job,), (), deepest, grid[0])
-    fast = PreliminarySearch.on_sample(parts, deepest, settings.seed)
-    plain = [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
+        return SearchPlan((job,), (), grid[0], grid[0])
+    fast, plain = _plain_searches(parts, grid, settings)
+    if delays is None and plain[_simplest(plain)].embedding.state_delays == LINEAR_DELAYS[-1]:
+        deeper = (*grid, *_usual_delays(parts, DEEP_DELAYS))
+        fast_too, plain_too = _plain_searches(parts, deeper, settings)
+        if plain_too[_simplest(plain_too)].embedding not in grid:
+            grid, fast, plain = deeper, fast_too, plain_too
+    deepest = fast.deepest
     if delays is None and _inputs_answer(parts, plain):
         plain = [one for one in plain if not one.embedding.input_lead] or plain
         grid = tuple(one.embedding for one in plain)
@@ -140,6 +145,14 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
         jobs = (*jobs, *_linear_jobs(linear, family, _deepest_affordable(fast, family, grid, line), signals))
     jobs = tuple(sorted(jobs, key=lambda job: _turn(job.forms[0])))
     return SearchPlan(jobs, (*plain, *(one.summary for one in tried)), deepest, line, delays is None)
+
+
+def _plain_searches(
+    parts: Parts, grid: Sequence[Embedding], settings: SiftSettings
+) -> tuple[PreliminarySearch, list[SearchSummary]]:
+    """Return the plain linear model with each of several delays, and what other searches may share with these."""
+    fast = PreliminarySearch.on_sample(parts, deepest_of(grid), settings.seed)
+    return fast, [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,24 +249,31 @@ def _jobs(
 
 
 def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
-    """Return the delays to try: so few that most of every held-out stretch is left, the fewest first.
-
-    Where the inputs seem to act after a dead time, also few delays beyond it.
-    """
+    """Return the delays to try, the fewest first; after a dead time of the inputs, if one is found, also few beyond."""
     signals = parts.learn.signals
     if not signals.embedding.trivial:
         return (signals.embedding,)
+    most = _most_delays(parts)
+    late = dead_time(_in_memory(parts), most - DELAYS_AFTER_DEAD_TIME[0])
+    after = [d for d in DELAYS_AFTER_DEAD_TIME if late > 1 and late + d <= most]  # one sample is another timing
+    return (*_usual_delays(parts, LINEAR_DELAYS), *(Embedding(d, late + d, "k", late) for d in after))
+
+
+def _usual_delays(parts: Parts, counts: Sequence[int]) -> tuple[Embedding, ...]:
+    """Return these delays in both timings, as far as they are possible."""
+    signals, most = parts.learn.signals, _most_delays(parts)
+    timings = ("k", "k+1") if signals.inputs else ("k",)
+    few = [d for d in counts if d <= most]
+    return tuple(Embedding(d, d if signals.inputs else 0, timing) for d in few for timing in timings)
+
+
+def _most_delays(parts: Parts) -> int:
+    """Return how many delays leave most of every held-out stretch."""
     held = [x[parts.lead :] for x in parts.windows.states]
     room = max(map(len, held)) - parts.horizons[-1] - 2
     learn = parts.learn.states if isinstance(parts.learn, Trajectories) else ()
     usual = min(usual_length(map(len, held), 0.1), usual_length(map(len, learn), 0.1) if learn else room)
-    most = max(min(room, usual) // 4, min(parts.lead, usual // 4), 0)
-    timings = ("k", "k+1") if signals.inputs else ("k",)
-    counts = [d for d in LINEAR_DELAYS if d <= most]
-    usual_delays = [Embedding(d, d if signals.inputs else 0, timing) for d in counts for timing in timings]
-    late = dead_time(_in_memory(parts), most - DELAYS_AFTER_DEAD_TIME[0])
-    after = [d for d in DELAYS_AFTER_DEAD_TIME if late > 1 and late + d <= most]  # one sample is another timing
-    return (*usual_delays, *(Embedding(d, late + d, "k", late) for d in after))
+    return max(min(room, usual) // 4, min(parts.lead, usual // 4), 0)
 
 
 def _in_memory(parts: Parts) -> Trajectories:

@@ -22,7 +22,7 @@ MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
 MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
 MAX_FOLDED_ROWS = 5_000  # samples to learn from up to which the validation data alone would decide too little
 FOLDS = 3  # beside the validation data
-LEAD = 8  # samples before short held-out stretches that delays reach into
+LEAD = 14  # samples before short held-out stretches that delays reach into
 
 
 def divide(data: Data, settings: SiftSettings) -> Parts:

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from koopsieve import (
     Constant,
@@ -84,6 +85,25 @@ def test_a_long_horizon_costs_short_records_no_delays():
         parts = divide(oscillator(samples=rows), SiftSettings())
         most[rows] = plan_searches(parts, SiftSettings()).deepest.state_delays
     assert min(most.values()) >= 8, most
+    assert most[300] == most[400] == 14, most
+
+
+def structure_with_resonances(count, samples=4000):
+    """Accelerations of a structure with many lightly damped resonances under a random force, sampled at 100 Hz."""
+    rng = np.random.default_rng(1)
+    u, y = rng.normal(size=(samples, 1)), np.zeros((samples, 1))
+    for turn in rng.uniform(0.15, 0.9, count):
+        b, a = [0.0, rng.normal(), rng.normal()], [1.0, -2 * 0.995 * np.cos(turn), 0.995**2]
+        y += lfilter(b, a, u, axis=0)
+    return Trajectories.from_arrays(y + 0.01 * y.std() * rng.normal(size=y.shape), u, dt=0.01)
+
+
+@pytest.mark.parametrize(("resonances", "deep"), [(2, False), (15, True)])
+def test_more_delays_are_tried_only_where_the_most_of_the_usual_ones_suit_best(resonances, deep):
+    plan = plan_searches(divide(structure_with_resonances(resonances), SiftSettings()), SiftSettings(form="linear"))
+    assert {40, 64}.isdisjoint({one.embedding.state_delays for one in plan.preliminary}) is not deep
+    assert (plan.line.state_delays > 24) is deep
+    assert (plan.deepest.state_delays > 24) is deep
 
 
 def test_delays_reach_into_samples_before_a_held_out_stretch():
@@ -96,7 +116,7 @@ def test_delays_reach_into_samples_before_a_held_out_stretch():
         np.testing.assert_array_equal(
             windows.states[0][0, : delays + 1], whole[-len(held) - delays :][: delays + 1][::-1]
         )
-    assert len(parts.embedded(Embedding(10, 10)).windows.states[0]) == len(held) - 2
+    assert len(parts.embedded(Embedding(16, 16)).windows.states[0]) == len(held) - 2
 
 
 def test_all_searches_start_at_the_same_samples():

@@ -29,6 +29,7 @@ from koopsieve.sieve.simulation.levenberg_marquardt import LevenbergMarquardt
 ONE_STEP, OUTPUT_ERROR = "least squares", "output error"
 MIN_STEPS, MAX_STEPS = 100, 300  # of the windows that are simulated, where the record is so long
 MAX_FIT_ROWS = 12_000  # windows times steps times outputs
+MAX_COEFFICIENTS = 400  # of the output-error fit: its windows tell too little of more, and it would take long
 OPTIMISER = LevenbergMarquardt(iterations=8, tolerance=1e-3)  # of the output-error fit
 
 
@@ -50,8 +51,9 @@ class PlainLinearForm(Form):
         phi = (States() + Constant()).fit(task.learn)
         learned = learning_statistics(task, phi, ())
         found = PlainLinearCandidates(self, task, phi, (), learned)
-        points = tuple(found.point(fit) for fit in (ONE_STEP, OUTPUT_ERROR))
-        return replace(found, points=points)
+        simulated = int(acting(phi).sum()) * len(phi.outputs) <= MAX_COEFFICIENTS
+        fits = (ONE_STEP, OUTPUT_ERROR) if simulated else (ONE_STEP,)
+        return replace(found, points=tuple(found.point(fit) for fit in fits))
 
 
 @dataclass(frozen=True, eq=False)
