@@ -18,12 +18,16 @@ from koopsieve._types import (
     FloatArray,
     IndexArray,
     KoopsieveError,
+    magnitude,
+    or_one,
     real_matrix,
     warn_user,
 )
 from koopsieve.data.provenance import Source, SourceRows
 from koopsieve.io.reading.table import EpisodeRows, Table
 from koopsieve.io.reading.times import TimeBase
+
+ENOUGH_PAIRS = 100_000  # of samples, to tell how fast signals change
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +245,28 @@ def usual_length(lengths: Iterable[int], in_shorter: float = 0.5) -> int:
     """
     ordered = np.sort([*lengths])
     return int(ordered[np.searchsorted(np.cumsum(ordered), in_shorter * ordered.sum())])
+
+
+def half_life(episodes: Sequence[FloatArray]) -> int:
+    """Return after how many samples signals have lost half of their correlation with themselves, mean over signals.
+
+    Then the mean square of what they change by is their variance. Where they never do, it is half the longest episode.
+
+    Examples
+    --------
+    >>> half_life([np.sin(np.arange(1000) / 100)[:, None]])  # about a sixth of the period
+    102
+    """
+    every, longest, lag = np.concatenate(episodes), max(map(len, episodes)), 1
+    unit, stride = magnitude(every), max(len(every) // ENOUGH_PAIRS, 1)
+    variance = or_one(np.var(every / unit, axis=0))
+    while 2 * lag < longest:
+        pairs = ((x[lag::stride], x[:-lag:stride]) for x in episodes if len(x) > 2 * lag)
+        changes = np.concatenate([later / unit - now / unit for later, now in pairs])
+        if np.mean(np.mean(changes**2, axis=0) / variance) >= 1:
+            break
+        lag += max(lag // 8, 1)
+    return lag
 
 
 def between(rows: FloatArray, start: int, stop: int) -> FloatArray:

@@ -26,6 +26,7 @@ Stretch = tuple[int, int, int]  # episode, first sample, sample after the last
 
 MAX_STRETCHES = 4  # pieces that one record is cut into
 WINDOWS_PER_STRETCH = 10  # of the longest horizon, at least, in every held-out stretch
+MEMORIES = 4  # … and so many times as many samples as the outputs take to lose half of their correlation
 STREAM_PARTS = 64  # pieces that a stream is cut into
 
 
@@ -34,7 +35,8 @@ def hold_out(data: Data, share: float, longest: int) -> tuple[Data, Data]:
 
     Of many episodes each goes whole to one side, those held out spread evenly over the others. Where there are too few
     to give about that share, each is cut into pieces and the end of every piece is held out: up to four pieces of all
-    episodes together. A held-out stretch holds many windows of `longest` steps, the longest horizon.
+    episodes together. A held-out stretch holds many windows of `longest` steps, the longest horizon, and is long beside
+    the outputs' memory.
     """
     real_number("fraction", share, SHARE)
     if isinstance(data, Stream):
@@ -80,7 +82,7 @@ def _hold_out_stretches(data: Trajectories, share: float, longest: int) -> tuple
 
 def _stretches(data: Trajectories, share: float, longest: int) -> tuple[list[Stretch], list[Stretch]]:
     """Cut every episode into pieces and hold the end of each out; episodes that are too short are learned from."""
-    reach, least = data.embedding.lost, WINDOWS_PER_STRETCH * (longest + 1)
+    reach, least = data.embedding.lost, max(WINDOWS_PER_STRETCH * (longest + 1), MEMORIES * data.memory)
     learn: list[Stretch] = []
     held: list[Stretch] = []
     shortest = 2 * (reach + 2)

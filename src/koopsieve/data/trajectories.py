@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from koopsieve.data.episodes import (
     cut_within,
     episodes_from_arrays,
     episodes_from_tables,
+    half_life,
     positions,
 )
 from koopsieve.data.provenance import Provenance
@@ -226,6 +228,11 @@ class Trajectories(Dataset):
     def n_samples(self) -> int:
         """Number of samples in all episodes together."""
         return sum(len(x) for x in self.states)
+
+    @cached_property
+    def memory(self) -> int:
+        """Number of samples after which the outputs have lost half of their correlation with themselves."""
+        return half_life([x[:, : self.n_outputs] for x in self.states])
 
     def state_blocks(self) -> Iterator[FloatArray]:
         """Yield the states of every episode."""

@@ -17,6 +17,7 @@ from koopsieve._display import steps as as_steps
 from koopsieve._types import BoolArray, FloatArray, magnitude, or_one
 from koopsieve.data import Trajectories, embedded
 from koopsieve.data.episodes import usual_length
+from koopsieve.data.splitting import MEMORIES
 from koopsieve.evaluate.metrics import horizon_nmse
 from koopsieve.regression import DesignDiagnostics, RegressionStatistics, design_diagnostics
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 MAX_STRETCHES = 16
 MIN_STRETCHES = 4  # that a record is cut into, unless they would be shorter than `MIN_STEPS`
 MIN_STEPS, MAX_STEPS = 100, 1000  # of one run
+LONGEST_RUN = 5_000  # … where the outputs change so slowly that a thousand steps are less than `MEMORIES`
 WITHIN = 1 - 1e-6  # widths of the range: a run that is held at one width has left it, whatever rounding says
 RANGE_FACTOR = 1.5  # `stays_in_range` starts and drives the model at this multiple of the deviation from the mean
 
@@ -45,8 +47,9 @@ def simulation_errors(
 ) -> FloatArray:
     """Return the mean squared error of every run relative to the variance, mean over the outputs; inf if it diverges.
 
-    Runs start at places spread evenly over all episodes, at most 16 of them, and are at most `longest` steps long:
-    shorter where there are few data, so that there are at least `least` of them if each can have 100 steps. `variance`
+    Runs start at places spread evenly over all episodes, at most 16 of them, and are at most `longest` steps long, or
+    more where the outputs change slowly (`MEMORIES`): shorter where there are few data, so that there are at least
+    `least` of them if each can have 100 steps. `variance`
     (n_outputs,) is what errors are relative to where these data are one part of several; left out, their own.
     """
     data = embedded(trajectories, model.signals.embedding)
@@ -89,12 +92,17 @@ def runs_in_range(runs: FloatArray, seen: FloatArray) -> BoolArray:
     return inside
 
 
+def longest_run(data: Trajectories) -> int:
+    """Return how many steps a run has at most: a thousand, or more where the outputs change slowly."""
+    return max(MAX_STEPS, min(MEMORIES * data.memory, LONGEST_RUN))
+
+
 def _stretches(
     data: Trajectories, least: int = MIN_STRETCHES, longest: int = MAX_STEPS
 ) -> tuple[list[tuple[int, int]], int]:
     """Return (episode, sample) where runs start, spread evenly over all episodes, and their number of steps."""
     lengths = [len(u) for u in data.inputs]
-    steps = max(1, min(longest, usual_length(lengths), max(sum(lengths) // least, MIN_STEPS)))
+    steps = max(1, min(max(longest, longest_run(data)), usual_length(lengths), max(sum(lengths) // least, MIN_STEPS)))
     places = [(e, k) for e, u in enumerate(data.inputs) for k in range(0, len(u) - steps + 1, steps)]
     chosen = np.unique(np.linspace(0, len(places) - 1, MAX_STRETCHES).round().astype(int))
     return [places[i] for i in chosen], steps

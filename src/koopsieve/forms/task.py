@@ -15,7 +15,7 @@ from koopsieve.data.splitting import thinned
 from koopsieve.data.streaming.blocks import BLOCK_ROWS
 from koopsieve.dictionary import Dictionary
 from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range, window_errors
-from koopsieve.evaluate.judgement import MAX_STEPS, MAX_STRETCHES
+from koopsieve.evaluate.judgement import MAX_STRETCHES, longest_run
 from koopsieve.execution import Executor, Progress, silent
 from koopsieve.forms.model import Model
 from koopsieve.forms.path import PathPoint
@@ -25,6 +25,7 @@ from koopsieve.sieve.simulation.windows import Episode
 DEFAULT_BUDGET = 300.0  # seconds
 LITTLE_BEYOND = 1.1  # times the deviation from the mean, which a further record of the same plant may reach
 MIN_WINDOW, MAX_WINDOW = 20, 100  # steps of the windows that are simulated while fitting
+LONGEST_WINDOW = 1000  # … where the outputs change so slowly that shorter ones tell little
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,8 @@ class Task:
         """The validation windows, and the learning part too unless it is read from a stream."""
         if not isinstance(self.learn, Trajectories) or self.learn is self.validation:
             return (self.windows,)
-        return self.windows, thinned(self.learn, MAX_STRETCHES * (MAX_STEPS + 1), MAX_STEPS + 1)
+        stretch = longest_run(self.learn) + 1
+        return self.windows, thinned(self.learn, MAX_STRETCHES * stretch, stretch)
 
 
 def learning_statistics(task: Task, dictionary: Dictionary, horizons: Sequence[int]) -> RegressionStatistics:
@@ -122,11 +124,18 @@ def filled(horizons: Sequence[int]) -> tuple[int, ...]:
 
 
 def window_length(task: Task) -> int:
-    """Return how many steps are simulated while fitting: about the longest horizon, as far as episodes allow it."""
-    length = int(np.clip(task.horizons[-1], MIN_WINDOW, MAX_WINDOW))
+    """Return how many steps are simulated while fitting: about the longest horizon, as far as episodes allow it.
+
+    Where the outputs' memory is longer than `MAX_WINDOW`, as long as that, but at most a quarter of the episode.
+    """
+    length, memory = int(np.clip(task.horizons[-1], MIN_WINDOW, MAX_WINDOW)), task.windows.memory
+    import os
+
+    memory = int(memory * float(os.environ.get("MEMF", "1")))
     if isinstance(task.learn, Trajectories):
-        length = min(length, max(map(len, task.learn.inputs)))
-    return length
+        longest = max(map(len, task.learn.inputs))
+        memory, length = min(memory, longest // 4), min(length, longest)
+    return length if memory <= MAX_WINDOW else min(memory, LONGEST_WINDOW)
 
 
 @dataclass(frozen=True, eq=False)

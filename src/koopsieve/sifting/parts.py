@@ -15,6 +15,7 @@ from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.splitting import Stretch
 from koopsieve.evaluate import Errors, judge, simulation_errors
 from koopsieve.evaluate.horizon_errors import spread
+from koopsieve.evaluate.judgement import LONGEST_RUN
 from koopsieve.forms import Model
 from koopsieve.forms.task import MAX_WINDOW, MIN_WINDOW
 from koopsieve.sifting.settings import Data
@@ -24,7 +25,6 @@ MAX_WHOLE_RUN_ERROR = (
     100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
 )
 MAX_UNCUT_ROWS = 20_000  # samples of whole episodes that a candidate is simulated along
-LONGEST_RUN = 5_000  # samples of one of these
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,6 +168,15 @@ class Parts:
     def runs_away(self, model: Model) -> bool:
         """Tell whether a run along a whole episode loses the data: a thousand steps may not show a slow growth."""
         return self.whole_runs(model) > MAX_WHOLE_RUN_ERROR
+
+    def end_to_end(self, model: Model) -> float:
+        """Return the mean error of runs from the start of the stretches learned from to their end; 0 of streams.
+
+        Other runs are at most `LONGEST_RUN` steps long, which is little where a record is sampled fast.
+        """
+        if not isinstance(self.learn, Trajectories):
+            return 0.0
+        return float(simulation_errors(model, self.learn, self.variance, least=1, longest=self.learn.n_samples).mean())
 
     def errors(self, model: Model, before: Model) -> Errors:
         """Return a model's errors where it is judged; on validation data those of the model that had not seen them."""

@@ -171,12 +171,13 @@ class PreliminarySearch:
 
     @classmethod
     def on_sample(cls, parts: Parts, deepest: Embedding, seed: int) -> PreliminarySearch:
-        """Take a part of the data, spread over all of them."""
+        """Take a part of the data, spread over all of them; no folds of a part, whose samples stand elsewhere."""
         stretch = 4 * (parts.horizons[-1] + deepest.lost + 1)
         learn = thinned(sample(parts.learn, LEARN_ROWS, stretch), LEARN_ROWS, stretch)
+        cuts = parts.cuts if learn.n_samples == parts.learn.n_samples else ()
         windows = thinned(parts.windows, WINDOW_ROWS, stretch)
         held = parts.validation if parts.lead else windows
-        part = replace(parts, learn=learn, validation=held, windows=windows, validated=True, given=())
+        part = replace(parts, learn=learn, validation=held, windows=windows, validated=True, given=(), cuts=cuts)
         return cls(part, deepest, seed)
 
     def linear(self, embedding: Embedding) -> SearchSummary:

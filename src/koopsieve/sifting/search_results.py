@@ -14,17 +14,24 @@ from koopsieve.evaluate import simulation_errors, window_errors
 from koopsieve.evaluate.horizon_errors import clipped_errors
 from koopsieve.forms import FORMS, Candidates, Model, Outcome, Task
 from koopsieve.forms.path import SievePath
-from koopsieve.sifting.choose import Evidence, at_least, choose, chosen_point, horizon_weights, seems_unstable
+from koopsieve.sifting.choose import (
+    Evidence,
+    at_least,
+    choose,
+    chosen_point,
+    horizon_weights,
+    informative,
+    seems_unstable,
+)
 from koopsieve.sifting.folds import bounded, searched_again
 from koopsieve.sifting.judge import linear_baseline
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.preliminary import CLEARLY_UNSTABLE, SearchSummary
 
 WORTH_LEAVING_LINEAR = math.log(4 / 3)  # of the score: a quarter less squared error along the data learned from
-LITTLE_BETTER = (
-    "The {form} form was better on the validation data. But along all data its squared "
-    "error is typically more than three quarters of the plain linear model's, so the plain linear model was taken."
-)
+PREFERRED = "The {form} form was better on the validation data. But {why}, so the plain linear model was taken."
+LITTLE_BETTER = "along all data its squared error is typically more than three quarters of the plain linear model's"
+WORSE_AT_LENGTH = "in runs from end to end of the record it is further from the data than the plain linear model"
 NOT_LEARNED_AGAIN = (
     "The model is the one that was judged: fitted to all data it predicts them worse than fitted to the learning part."
 )
@@ -125,6 +132,17 @@ class FinalModel:
         along = _along_all_data([self.outcome.model], search.parts, search.found.task, (0,), yes, yes)
         return float(along.shares @ [np.log(clipped_errors(errors)).mean() for errors in along.tests])
 
+    def reason_for(self, linear: FinalModel) -> str:
+        """Return why a plain linear model is to be preferred; an empty text where it is not.
+
+        This model is hardly better along the data that both learned from, or worse in runs from end to end.
+        """
+        if linear.typical_score - self.typical_score <= WORTH_LEAVING_LINEAR:
+            return LITTLE_BETTER
+        ends = (one.search.parts.end_to_end(one.outcome.model) for one in (self, linear))
+        mine, plain = informative(np.array([*ends]))
+        return WORSE_AT_LENGTH if mine > plain else ""
+
 
 @dataclass(frozen=True, eq=False)
 class SearchResults:
@@ -208,17 +226,18 @@ def learned_again(result: SearchResult) -> Outcome:
 def final_models(results: SearchResults) -> tuple[FinalModel, FinalModel | None]:
     """Return what to take, and the best plain linear model, each learned from all data; None where that was not tried.
 
-    The plain linear model is taken where the other one is hardly better even along the data that both learned from. On
-    an unstable plant free runs do not tell.
+    The plain linear model is taken where the other one is hardly better even along the data that both learned from, or
+    worse in runs from end to end. On an unstable plant free runs do not tell.
     """
     taken = FinalModel.of(results.best)
     if results.linear is None or results.linear is results.best:
         return taken, None if results.linear is None else taken
     linear = FinalModel.of(results.linear)
     kept = results.unstable or not linear.search.parts.validated or not linear.as_small_as_asked
-    if kept or linear.typical_score - taken.typical_score > WORTH_LEAVING_LINEAR:
+    why = "" if kept else taken.reason_for(linear)
+    if not why:
         return taken, linear
-    status = " ".join(filter(None, (LITTLE_BETTER.format(form=taken.form), linear.outcome.status)))
+    status = " ".join(filter(None, (PREFERRED.format(form=taken.form, why=why), linear.outcome.status)))
     return replace(linear, outcome=replace(linear.outcome, status=status)), linear
 
 

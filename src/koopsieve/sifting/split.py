@@ -11,8 +11,9 @@ from koopsieve._types import KoopsieveError, sorted_horizons, warn_user
 from koopsieve.data import Embedding, Stream, Trajectories
 from koopsieve.data.delays import long_enough, require_dataset
 from koopsieve.data.splitting import Stretch, hold_out, in_memory, sample_and_count, thinned, with_lead
+from koopsieve.evaluate.judgement import LONGEST_RUN
 from koopsieve.io.reading.columns import KEEP
-from koopsieve.sifting.parts import LONGEST_RUN, MAX_UNCUT_ROWS, EvaluationData, Parts
+from koopsieve.sifting.parts import MAX_UNCUT_ROWS, EvaluationData, Parts
 from koopsieve.sifting.settings import Data, SiftSettings
 
 Given = TypeVar("Given", Data, Data | float, Data | float | None)
@@ -21,6 +22,8 @@ MAX_NUMBERS_IN_MEMORY = 10_000_000  # a stream with fewer is read whole, so that
 MAX_WINDOW_ROWS = 50_000  # validation samples that every candidate predicts
 MAX_JUDGED_ROWS = 200_000  # test samples that the model and the baselines predict
 MAX_FOLDED_ROWS = 5_000  # samples to learn from up to which the validation data alone would decide too little
+MOST_FOLDED_ROWS = 100_000  # beyond which folds would take long, however slowly the outputs change
+USUAL_MEMORY = 100  # samples; where outputs change so much more slowly, as many more rows tell no more
 FOLDS = 3  # beside the validation data
 LEAD = 14  # samples before short held-out stretches that delays reach into
 
@@ -134,7 +137,7 @@ def _fold_cuts(parts: Parts) -> tuple[tuple[Stretch, ...], ...]:
     learn, held = parts.learn, parts.validation
     if not (parts.validated and isinstance(learn, Trajectories) and isinstance(held, Trajectories)):
         return ()
-    if learn.n_samples > MAX_FOLDED_ROWS:
+    if learn.n_samples > min(MAX_FOLDED_ROWS * max(learn.memory / USUAL_MEMORY, 1), MOST_FOLDED_ROWS):
         return ()
     if len(learn) >= FOLDS:
         return tuple(

@@ -88,6 +88,7 @@ def probabilities(found: Estimate) -> dict[str, dict[str, float]]:
 MUCH_WORSE = 10.0  # times the error on the validation data that an error on test data is worth a word
 MIN_SAMPLES_PER_STEP = 10  # of the longest horizon; with fewer, little is known of errors there
 MIN_SAMPLES = 100  # with fewer, little is known of any error
+SLOW, WELL_SAMPLED = 250, 20  # samples in which outputs lose half of their correlation: too many, and enough
 
 
 def cautions(result: SieveResult) -> tuple[str, ...]:
@@ -144,4 +145,12 @@ def _doubts(result: SieveResult) -> Iterator[str]:
         yield (
             f"{learned} samples are few for predictions {steps(result.horizons[-1])} ahead: the errors "
             f"given here are uncertain. Give more data{instead}."
+        )
+    memory = result.evaluation.data.memory
+    if memory > SLOW:
+        every = round(memory / WELL_SAMPLED)
+        yield (
+            f"The record is sampled much faster than its outputs change: they lose half of their correlation in "
+            f"{memory} samples. One sample in {every} tells as much; models of those are found sooner, and are usually "
+            f"far better in long runs. For a file, ask for resample={every * result.model.signals.dt:.4g}."
         )

@@ -46,3 +46,19 @@ def test_a_much_larger_error_alone_is_mentioned():
 @pytest.mark.parametrize("test", [record(1.0, 1), 0.2, None], ids=["test", "held out", "none"])
 def test_alike_data_are_no_caution(test):
     assert sifted(test).cautions == ()
+
+
+@pytest.mark.parametrize(("every", "said"), [(1, True), (20, False)])
+def test_a_record_that_is_sampled_much_faster_than_it_changes_is_mentioned(every, said):
+    rng = np.random.default_rng(0)
+    u, y = np.repeat(rng.uniform(size=40), 400), np.zeros(16000)
+    for k in range(15999):
+        y[k + 1] = y[k] + 0.004 * (u[k] - y[k])
+    data = Trajectories.from_arrays(y[::every], u[::every], dt=0.01 * every)
+    result = sift(data, States(), form="linear", horizons=[1, 10])
+    found = [one for one in result.remarks if one.startswith("The record is sampled much faster")]
+    assert bool(found) is said
+    if said:
+        count = int(found[0].split("One sample in ")[1].split()[0])
+        assert 5 < count < 50
+        assert found[0].endswith(f"resample={0.01 * count:.4g}.")

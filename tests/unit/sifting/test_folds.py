@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 from koopsieve import Constant, Embedding, Inputs, Monomials, States, Trajectories, embed_delays, sift
-from koopsieve.evaluate import WindowErrors, simulation_errors, stays_in_range
+from koopsieve.data.splitting import MEMORIES
+from koopsieve.evaluate import WindowErrors, free_run, simulation_errors, stays_in_range
+from koopsieve.evaluate.judgement import LONGEST_RUN, MAX_STEPS
 from koopsieve.execution import Threads
 from koopsieve.forms import FORMS, LinearModel, PlainLinearForm, Task
 from koopsieve.forms.form import SHORT_PATH
-from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR
+from koopsieve.forms.linear.plain import ONE_STEP, OUTPUT_ERROR, arx_model
 from koopsieve.forms.path import PathPoint
+from koopsieve.forms.task import LONGEST_WINDOW, MAX_WINDOW, window_length
+from koopsieve.regression import compress
 from koopsieve.sifting.choose import chosen_point
 from koopsieve.sifting.folds import judged_again, searched_again, stopped
 from koopsieve.sifting.judge import LinearComparison
@@ -28,7 +32,7 @@ from koopsieve.sifting.search_results import (
     learned_again,
 )
 from koopsieve.sifting.settings import SiftSettings
-from koopsieve.sifting.split import MAX_FOLDED_ROWS, divide
+from koopsieve.sifting.split import FOLDS, MAX_FOLDED_ROWS, USUAL_MEMORY, divide
 
 
 def linear_plant(samples=400, noise=0.0, seed=0, feedback=1.5):
@@ -64,9 +68,34 @@ def test_what_a_fold_predicts_is_learned_from_in_no_other_way(episodes):
 
 
 def test_many_data_have_no_folds():
-    many = stamped(2 * MAX_FOLDED_ROWS)
+    many = linear_plant(2 * MAX_FOLDED_ROWS)
     assert divide(many, SiftSettings(horizons=(1, 5))).cuts == ()
     assert divide(stamped(), SiftSettings(horizons=(1, 5), validation=0.0, dictionary=States())).cuts == ()
+
+
+def slow_tank(samples, seed=0):
+    """A level that follows an inflow slowly: half of its correlation is lost in hundreds of samples."""
+    rng = np.random.default_rng(seed)
+    u, y = np.repeat(rng.uniform(size=samples // 1000 + 1), 1000)[:samples], np.full(samples, 0.5)
+    for k in range(samples - 1):
+        y[k + 1] = y[k] + 0.003 * (u[k] - np.sqrt(abs(y[k])))
+    return Trajectories.from_arrays(y + 0.01 * y.std() * rng.normal(size=samples), u, dt=0.01)
+
+
+def test_of_a_plant_that_is_slow_beside_its_sample_time_many_rows_are_few_data():
+    data = slow_tank(2 * MAX_FOLDED_ROWS)
+    assert data.memory > 2 * USUAL_MEMORY
+    parts = divide(data, SiftSettings(horizons=(1, 5)))
+    assert len(parts.cuts) == FOLDS
+    task = Task(parts.learn, parts.validation, parts.windows, (States() + Constant()).fit(parts.learn), (1, 5))
+    memory = parts.windows.memory
+    assert MAX_WINDOW < window_length(task) == min(memory, LONGEST_WINDOW, len(parts.learn.inputs[0]) // 4)
+    model = arx_model(compress(parts.learn, task.dictionary), task.dictionary)
+    runs = simulation_errors(model, parts.windows, least=1)
+    assert len(parts.windows) == 1
+    assert len(parts.windows.inputs[0]) == len(data.inputs[0]) // 4  # not four short stretches
+    assert len(runs) == len(parts.windows.inputs[0]) // min(MEMORIES * memory, LONGEST_RUN)  # not a thousand steps each
+    assert min(len(x) for x in task.in_memory[1].states) > MAX_STEPS + 1
 
 
 def disturbed_lag(seed, samples=250):
@@ -185,6 +214,35 @@ def test_what_is_hardly_better_along_all_data_gives_way_to_the_plain_linear_mode
     other = replace(found, every=tuple(few if one is plain.search else one for one in found.every))
     vars(other)["best"] = lifted
     assert final_models(other)[0].search is lifted  # the linear model has more terms than were asked for
+
+
+def test_what_is_further_from_the_data_in_runs_from_end_to_end_gives_way_to_the_plain_linear_model(monkeypatch):
+    asked = SiftSettings(
+        horizons=(1, 10),
+        path_length=6,
+        delays=Embedding(1, 1),
+        dictionary=States() + Constant() + Inputs() + Monomials(3),
+    )
+    parts = divide(bent_plant(0.02), asked)
+    found = search_all(plan_searches(parts, asked), parts, asked)
+    assert final_models(found)[0].form == "reprojected"
+    monkeypatch.setattr(Parts, "end_to_end", lambda parts, model: 0.1 if model.form == "linear" else 0.2)
+    taken, plain = final_models(found)
+    assert taken.search is plain.search
+    assert "But in runs from end to end of the record" in taken.outcome.status
+    monkeypatch.setattr(Parts, "end_to_end", lambda parts, model: 1.1 if model.form == "linear" else 1.9)
+    assert final_models(found)[0].form == "reprojected"  # beyond the variance, long runs tell nothing
+
+
+def test_runs_from_end_to_end_are_as_long_as_the_record():
+    data, delays = slow_tank(9000), Embedding(0)
+    parts = divide(data, SiftSettings(horizons=(1, 5))).embedded(delays)
+    phi = (States() + Constant()).fit(parts.learn)
+    model = arx_model(compress(parts.learn, phi), phi)
+    x, u = parts.learn.states[0], parts.learn.inputs[0]
+    whole = np.mean((free_run(model, x[0], u) - x[1:]) ** 2) / parts.variance[0]
+    assert len(u) > LONGEST_RUN
+    assert parts.end_to_end(model) == pytest.approx(whole)
 
 
 def test_a_model_that_is_worse_after_it_learned_from_all_data_is_not_returned(products, monkeypatch):

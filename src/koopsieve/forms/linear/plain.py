@@ -136,10 +136,11 @@ def output_error(
 
 def _window_length(task: Task, parts: tuple[Trajectories | Stream, ...]) -> int:
     """Return how many steps are simulated: some hundreds, but less than a third of the longest episode."""
+    usual = max(MAX_STEPS, window_length(task))
     lengths = [len(u) for part in parts if isinstance(part, Trajectories) for u in part.inputs]
     if not lengths:
         return window_length(task)
-    return max(min(MAX_STEPS, max(lengths) // 3), min(MIN_STEPS, max(lengths) // 2), 1)
+    return max(min(usual, max(lengths) // 3), min(MIN_STEPS, max(lengths) // 2), 1)
 
 
 def arx_model(statistics: RegressionStatistics, phi: Dictionary) -> LinearModel:
