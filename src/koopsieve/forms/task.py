@@ -129,9 +129,6 @@ def window_length(task: Task) -> int:
     Where the outputs' memory is longer than `MAX_WINDOW`, as long as that, but at most a quarter of the episode.
     """
     length, memory = int(np.clip(task.horizons[-1], MIN_WINDOW, MAX_WINDOW)), task.windows.memory
-    import os
-
-    memory = int(memory * float(os.environ.get("MEMF", "1")))
     if isinstance(task.learn, Trajectories):
         longest = max(map(len, task.learn.inputs))
         memory, length = min(memory, longest // 4), min(length, longest)

@@ -105,10 +105,7 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
         return SearchPlan((job,), (), grid[0], grid[0])
     fast, plain = _plain_searches(parts, grid, settings)
     if delays is None and plain[_simplest(plain)].embedding.state_delays == LINEAR_DELAYS[-1]:
-        deeper = (*grid, *_usual_delays(parts, DEEP_DELAYS))
-        fast_too, plain_too = _plain_searches(parts, deeper, settings)
-        if plain_too[_simplest(plain_too)].embedding not in grid:
-            grid, fast, plain = deeper, fast_too, plain_too
+        grid, fast, plain = _deeper_where_better(parts, grid, fast, plain, settings)
     deepest = fast.deepest
     if delays is None and _inputs_answer(parts, plain):
         plain = [one for one in plain if not one.embedding.input_lead] or plain
@@ -153,6 +150,21 @@ def _plain_searches(
     """Return the plain linear model with each of several delays, and what other searches may share with these."""
     fast = PreliminarySearch.on_sample(parts, deepest_of(grid), settings.seed)
     return fast, [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
+
+
+def _deeper_where_better(
+    parts: Parts,
+    grid: tuple[Embedding, ...],
+    fast: PreliminarySearch,
+    plain: list[SearchSummary],
+    settings: SiftSettings,
+) -> tuple[tuple[Embedding, ...], PreliminarySearch, list[SearchSummary]]:
+    """Return the delays and their searches with more delays beside them, if these suit better; else as they are."""
+    deep = _usual_delays(parts, DEEP_DELAYS)
+    if not deep:
+        return grid, fast, plain
+    other, more = _plain_searches(parts, (*grid, *deep), settings)
+    return ((*grid, *deep), other, more) if more[_simplest(more)].embedding in deep else (grid, fast, plain)
 
 
 @dataclass(frozen=True, eq=False)
