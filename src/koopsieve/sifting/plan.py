@@ -12,26 +12,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from koopsieve._types import KoopsieveError, warn_user
-from koopsieve.data import Embedding, Signals, Trajectories
-from koopsieve.data.episodes import usual_length
+from koopsieve._types import KoopsieveError
+from koopsieve.data import Embedding, Signals
 from koopsieve.dictionary import Block, Constant, Dictionary, States
 from koopsieve.execution import Executor, in_this_process
 from koopsieve.forms import Form, PlainLinearForm
-from koopsieve.sifting.choose import Complexity, Evidence, choose, horizon_weights, scores, seems_unstable
+from koopsieve.sifting.choose import scores, seems_unstable
 from koopsieve.sifting.folds import HOPELESS
-from koopsieve.sifting.parts import Parts, deepest_of
-from koopsieve.sifting.preliminary import Family, PreliminarySearch, SearchSummary, dead_time, families, under_feedback
+from koopsieve.sifting.linear_delays import LINEAR_DELAYS, LinearSearches, evidence, linear_grid, simplest
+from koopsieve.sifting.parts import Parts
+from koopsieve.sifting.preliminary import Family, PreliminarySearch, SearchSummary, families
 from koopsieve.sifting.settings import SiftSettings
 
-LINEAR_DELAYS = (0, 1, 2, 3, 5, 8, 14, 24)
-DEEP_DELAYS = (40, 64)  # tried where the last of the others suits best: of a structure with many resonances, say
 NONLINEAR_DELAYS = (0, 1, 2, 4, 8)
 SHORT_DELAYS = (0, 1, 2, 3)
-DELAYS_AFTER_DEAD_TIME = (1, 2, 4, 8)
 MAX_DICTIONARIES = 3  # that are searched in full where data are few, and preliminary searches tell little
 FEW_ROWS = 2_000  # samples to learn from; with more, preliminary searches tell enough to search one dictionary fewer
-MUCH_BETTER = 10.0  # times less squared error at the shortest horizon: an input explains what was sampled with it
 OUT_OF_REACH = np.log(3.0)  # of the score above the best in a preliminary search, beyond which none is searched in full
 
 
@@ -94,7 +90,7 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     dictionary, signals = settings.dictionary, parts.learn.signals
     forms = settings.forms_for(inputs=bool(signals.inputs), rows=parts.rows)
     delays = settings.delays_of(parts.learn)
-    grid = _linear_grid(parts) if delays is None else delays
+    grid = linear_grid(parts) if delays is None else delays
     if len(grid) > 1 and isinstance(dictionary, Dictionary):
         raise KoopsieveError(
             "To find the delays, give a recipe such as States() + Monomials(2), which is fitted to each number of "
@@ -103,21 +99,17 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
     if len(grid) == 1 and not isinstance(dictionary, str):
         job = SearchJob(grid[0], dictionary, tuple(sorted(forms, key=_turn)))
         return SearchPlan((job,), (), grid[0], grid[0])
-    fast, plain = _plain_searches(parts, grid, settings)
-    if delays is None and plain[_simplest(plain)].embedding.state_delays == LINEAR_DELAYS[-1]:
-        grid, fast, plain = _deeper_where_better(parts, grid, fast, plain, settings)
-    deepest = fast.deepest
-    if delays is None and _inputs_answer(parts, plain):
-        plain = [one for one in plain if not one.embedding.input_lead] or plain
-        grid = tuple(one.embedding for one in plain)
-    line = plain[_simplest(plain)].embedding
+    searches = LinearSearches.of(parts, grid, settings)
+    searches = searches.widened(settings) if delays is None else searches
+    fast, plain, grid, deepest = searches.fast, searches.plain, searches.grid, searches.fast.deepest
+    line = searches.best
     away = [float(one.errors.error[0]) for one in plain if one.unstable]
-    unstable = seems_unstable(away, plain[_simplest(plain)].errors)
+    unstable = seems_unstable(away, plain[simplest(plain)].errors)
     if unstable:
         # Under feedback an input follows from the output that was sampled with it.
         grid = tuple(one for one in grid if not one.input_lead) or grid
         causal = [one for one in plain if one.embedding in grid]
-        line = causal[_simplest(causal, short=True)].embedding
+        line = causal[simplest(causal, short=True)].embedding
     offered = [dictionary] if isinstance(dictionary, Block) else families(parts.learn.n_samples)
     linear = tuple(form for form in forms if form.linear_in_delays)
     if linear == forms:
@@ -142,29 +134,6 @@ def _planned(parts: Parts, settings: SiftSettings, deadline: float) -> SearchPla
         jobs = (*jobs, *_linear_jobs(linear, family, _deepest_affordable(fast, family, grid, line), signals))
     jobs = tuple(sorted(jobs, key=lambda job: _turn(job.forms[0])))
     return SearchPlan(jobs, (*plain, *(one.summary for one in tried)), deepest, line, delays is None)
-
-
-def _plain_searches(
-    parts: Parts, grid: Sequence[Embedding], settings: SiftSettings
-) -> tuple[PreliminarySearch, list[SearchSummary]]:
-    """Return the plain linear model with each of several delays, and what other searches may share with these."""
-    fast = PreliminarySearch.on_sample(parts, deepest_of(grid), settings.seed)
-    return fast, [fast.linear(embedding) for embedding in settings.shown(grid, "Trying delays", len(grid))]
-
-
-def _deeper_where_better(
-    parts: Parts,
-    grid: tuple[Embedding, ...],
-    fast: PreliminarySearch,
-    plain: list[SearchSummary],
-    settings: SiftSettings,
-) -> tuple[tuple[Embedding, ...], PreliminarySearch, list[SearchSummary]]:
-    """Return the delays and their searches with more delays beside them, if these suit better; else as they are."""
-    deep = _usual_delays(parts, DEEP_DELAYS)
-    if not deep:
-        return grid, fast, plain
-    other, more = _plain_searches(parts, (*grid, *deep), settings)
-    return ((*grid, *deep), other, more) if more[_simplest(more)].embedding in deep else (grid, fast, plain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,10 +173,10 @@ def _best_of_each(tried: Sequence[_PairSearch], short: bool) -> list[_PairSearch
     """
     if not tried:
         return []
-    score = scores(_evidence([one.summary for one in tried], [0] * len(tried), short))
+    score = scores(evidence([one.summary for one in tried], [0] * len(tried), short))
     found, rest = [], [one for one, own in zip(tried, score, strict=True) if own <= score.min() + OUT_OF_REACH]
     while rest:
-        best = rest[_simplest([one.summary for one in rest], [0] * len(rest), short)]
+        best = rest[simplest([one.summary for one in rest], [0] * len(rest), short)]
         found.append(best)
         rest = [one for one in rest if one.pair[1] != best.pair[1]]
     return found
@@ -215,8 +184,7 @@ def _best_of_each(tried: Sequence[_PairSearch], short: bool) -> list[_PairSearch
 
 def _hopeless_delays(plain: Sequence[SearchSummary], short: bool) -> list[Embedding]:
     """Return delays that a plain linear model with others beats so far that no function of them makes up for it."""
-    evidence = _evidence(plain, [0] * len(plain), short)
-    score = scores(replace(evidence, bounded=[True] * len(plain)))
+    score = scores(replace(evidence(plain, [0] * len(plain), short), bounded=[True] * len(plain)))
     return [one.embedding for one, own in zip(plain, score, strict=True) if own > score.min() + HOPELESS]
 
 
@@ -258,71 +226,3 @@ def _jobs(
     """Return what to search with the best dictionary; in the bilinear form the products with inputs are its own."""
     found = [(form, _recipe(embedding, family, signals, sees_inputs=form.uses_input_terms)) for form in forms]
     return tuple(SearchJob(embedding, recipe, (form,)) for form, recipe in found if recipe is not None)
-
-
-def _linear_grid(parts: Parts) -> tuple[Embedding, ...]:
-    """Return the delays to try, the fewest first; after a dead time of the inputs, if one is found, also few beyond."""
-    signals = parts.learn.signals
-    if not signals.embedding.trivial:
-        return (signals.embedding,)
-    most = _most_delays(parts)
-    late = dead_time(_in_memory(parts), most - DELAYS_AFTER_DEAD_TIME[0])
-    after = [d for d in DELAYS_AFTER_DEAD_TIME if late > 1 and late + d <= most]  # one sample is another timing
-    return (*_usual_delays(parts, LINEAR_DELAYS), *(Embedding(d, late + d, "k", late) for d in after))
-
-
-def _usual_delays(parts: Parts, counts: Sequence[int]) -> tuple[Embedding, ...]:
-    """Return these delays in both timings, as far as they are possible."""
-    signals, most = parts.learn.signals, _most_delays(parts)
-    timings = ("k", "k+1") if signals.inputs else ("k",)
-    few = [d for d in counts if d <= most]
-    return tuple(Embedding(d, d if signals.inputs else 0, timing) for d in few for timing in timings)
-
-
-def _most_delays(parts: Parts) -> int:
-    """Return how many delays leave most of every held-out stretch."""
-    held = [x[parts.lead :] for x in parts.windows.states]
-    room = max(map(len, held)) - parts.horizons[-1] - 2
-    learn = parts.learn.states if isinstance(parts.learn, Trajectories) else ()
-    usual = min(usual_length(map(len, held), 0.1), usual_length(map(len, learn), 0.1) if learn else room)
-    return max(min(room, usual) // 4, min(parts.lead, usual // 4), 0)
-
-
-def _in_memory(parts: Parts) -> Trajectories:
-    return parts.learn if isinstance(parts.learn, Trajectories) else parts.windows
-
-
-def _inputs_answer(parts: Parts, plain: Sequence[SearchSummary]) -> bool:
-    """Tell whether inputs seem to follow from outputs that were sampled with them, as under feedback.
-
-    An output that such an input explains far better than earlier ones do is taken for its effect all the same: of a
-    current through a cell and its voltage, say. A warning says so.
-    """
-    first = {lead: [one.errors.error[0] for one in plain if one.embedding.input_lead == lead] for lead in (0, 1)}
-    if not first[1] or not under_feedback(_in_memory(parts), max(one.embedding.state_delays for one in plain)):
-        return False
-    acts = MUCH_BETTER * min(first[1]) < min(first[0])
-    if acts:
-        warn_user(
-            "Past outputs help to predict the inputs, as where a controller acts. Yet inputs explain the outputs that "
-            f"were sampled with them more than {MUCH_BETTER:g} times as well as earlier ones do, so they are taken for "
-            "their causes. If your controller computes such an input from such an output, give delays with "
-            "inputs_at='k', for example delays=Embedding(8, 8)."
-        )
-    return not acts
-
-
-def _simplest(tried: Sequence[SearchSummary], complexity: Complexity | None = None, short: bool = False) -> int:
-    """Return which of the preliminary searches is the simplest that is as good as the best.
-
-    By default they are the simpler the fewer terms are kept; of two timings the usual one is simpler.
-    """
-    return choose(_evidence(tried, complexity or [(one.kept, one.embedding.input_lead) for one in tried], short))
-
-
-def _evidence(tried: Sequence[SearchSummary], complexity: Complexity, short: bool = False) -> Evidence:
-    errors, runs = np.stack([one.errors.blocks for one in tried]), np.stack([one.runs for one in tried])
-    if short:
-        return Evidence.at_short_horizons(errors, complexity)
-    weights, bounded = horizon_weights(tried[0].errors.horizons), [one.bounded for one in tried]
-    return Evidence(errors, runs, complexity, [True] * len(tried), bounded, weights)
