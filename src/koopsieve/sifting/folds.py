@@ -48,7 +48,7 @@ def judged_again(found: Candidates, parts: Parts, least: float = np.inf, rival: 
     for fold in parts.folds:
         judged = _still_promising(judged, rival, short) if race else judged
         models = zip(judged, found.refitted(list(judged), fold.learn), strict=True)
-        judged = {i: _joined(judged[i], _on_part(judged[i], model, fold.windows, parts)) for i, model in models}
+        judged = {i: _joined(judged[i], _on_fold(judged[i], model, fold, parts)) for i, model in models}
         known |= judged
     survivors = list(judged.values())
     best = survivors[int(np.argmin(scores(Evidence.of(survivors))))]
@@ -75,7 +75,7 @@ def searched_again(found: Candidates, parts: Parts, most: int) -> Candidates:
     for fold, path in found.task.progress(searches, "Searching again", len(parts.folds)):
         for i, point in points.items():
             alike = min(path, key=lambda one: (abs(math.log(one.size / point.size)), one.size))
-            points[i] = _joined(point, _on_part(point, alike.model, fold.windows, parts))
+            points[i] = _joined(point, _on_fold(point, alike.model, fold, parts))
     both = [_between(point, points[i]) if i in points else point for i, point in enumerate(found.points)]
     return replace(found, points=tuple(both))
 
@@ -155,9 +155,10 @@ def bounded(model: Model, task: Task, parts: Parts) -> bool:
 
 def fold_errors(models: Sequence[Model], parts: Parts) -> tuple[WindowErrors, FloatArray]:
     """Return the errors of one candidate: the model to judge on the validation data, and one per fold."""
-    windows = [parts.windows, *(fold.windows for fold in parts.folds)]
-    found = [_errors(model, data, parts) for model, data in zip(models, windows, strict=True)]
-    return WindowErrors.joined([errors for errors, _ in found]), np.concatenate([runs for _, runs in found])
+    first, *of_folds = models
+    found = [_errors(first, parts.windows, parts)]
+    found += [_errors_on_fold(model, first, fold, parts) for model, fold in zip(of_folds, parts.folds, strict=True)]
+    return _together(found)
 
 
 def _errors(model: Model, windows: Trajectories, parts: Parts) -> tuple[WindowErrors, FloatArray]:
@@ -166,9 +167,34 @@ def _errors(model: Model, windows: Trajectories, parts: Parts) -> tuple[WindowEr
     return errors, simulation_errors(model, windows, parts.variance, least=1)
 
 
+def _errors_on_fold(model: Model, learned: Model, fold: Fold, parts: Parts) -> tuple[WindowErrors, FloatArray]:
+    """Return the errors of a model on a fold that it has not learned from, as far as that stays in its range.
+
+    What lies beyond would test how the model extrapolates, and the final model will have learned from it. So the whole
+    fold is predicted by the model that has `learned` from it too. But a model that is worse than the mean along the
+    whole fold is not excused.
+    """
+    errors, runs = _errors(model, fold.windows, parts)
+    if fold.whole.n_samples == fold.windows.n_samples:
+        return errors, runs
+    beyond = float(simulation_errors(model, fold.whole, parts.variance, least=1).mean())
+    runs = np.maximum(runs, beyond) if beyond > 1 else runs
+    return _together([(errors, runs), _errors(learned, fold.whole, parts)])
+
+
+def _together(found: Sequence[tuple[WindowErrors, FloatArray]]) -> tuple[WindowErrors, FloatArray]:
+    return WindowErrors.joined([errors for errors, _ in found]), np.concatenate([runs for _, runs in found])
+
+
 def _on_part(point: PathPoint, model: Model, windows: Trajectories, parts: Parts) -> PathPoint:
     """Return a point with the errors of one model on one part of the data."""
     errors, runs = _errors(model, windows, parts)
+    return replace(point, errors=errors, runs=runs)
+
+
+def _on_fold(point: PathPoint, model: Model, fold: Fold, parts: Parts) -> PathPoint:
+    """Return a point with the errors of one model on a fold."""
+    errors, runs = _errors_on_fold(model, point.model, fold, parts)
     return replace(point, errors=errors, runs=runs)
 
 

@@ -24,6 +24,7 @@ MAX_RUN_ERROR = 3.0  # error of long runs, relative to the variance; that of ano
 MAX_WHOLE_RUN_ERROR = (
     100.0  # the same of runs along whole episodes; the best model of a plant that integrates drifts too
 )
+LITTLE = 0.05  # of the width of a range, beyond which a sample counts as outside
 MAX_UNCUT_ROWS = 20_000  # samples of whole episodes that a candidate is simulated along
 
 
@@ -55,10 +56,19 @@ class Fold:
     """A part of the learning data to compare models on, and the rest of all data to fit them to.
 
     Predictions start from samples before the part, which others learn from; what is predicted is in the part.
+
+    Parameters
+    ----------
+    learn : Trajectories
+    windows : Trajectories
+        Of each stretch the longest piece that stays in the range of what is learned from.
+    whole : Trajectories
+        The whole part.
     """
 
     learn: Trajectories
     windows: Trajectories
+    whole: Trajectories
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,15 +235,45 @@ class Parts:
         rest = [
             piece for piece in _complement(held, learn) if piece[2] - piece[1] > deepest.lost + deepest.input_lead + 2
         ]
-        others = embedded(_joined(learn.stretches(rest), held_out), embedding)
-        before = learn.stretches([(e, max(first - reach, 0), last) for e, first, last in held])
-        return Fold(others, trimmed(embedded(before, embedding), deepest))
+        others = _joined(learn.stretches(rest), held_out)
+        known = _in_range(held, learn, others, least=self.horizons[-1] + deepest.lost + deepest.input_lead + 2)
+
+        def started_before(some: Sequence[Stretch]) -> Trajectories:
+            before = learn.stretches([(e, max(first - reach, 0), last) for e, first, last in some])
+            return trimmed(embedded(before, embedding), deepest)
+
+        return Fold(embedded(others, embedding), started_before(known), started_before(held))
 
 
 def deepest_of(grid: Sequence[Embedding]) -> Embedding:
     """Return delays that reach as far as any of several, and the later timing of the inputs."""
     latest = max(grid, key=lambda one: one.input_lead).inputs_at
     return Embedding(max(e.state_delays for e in grid), max(e.input_delays for e in grid), latest)
+
+
+def _in_range(held: Sequence[Stretch], data: Trajectories, others: Trajectories, least: int) -> list[Stretch]:
+    """Return the longest piece of every stretch that stays in the range of other data; all of it if that is too short.
+
+    Ranges are those of the outputs and inputs, a little wider.
+    """
+    n, found = data.n_outputs, []
+    ranges = [_a_little_wider(part) for part in ([x[:, :n] for x in others.states], others.inputs)]
+    for episode, first, last in held:
+        stays = np.ones(last - first, dtype=bool)
+        for values, (low, high) in zip((data.states[episode][:, :n], data.inputs[episode]), ranges, strict=True):
+            some = values[first:last]
+            stays[: len(some)] &= ((some >= low) & (some <= high)).all(axis=1)
+        ends = np.flatnonzero(np.diff(np.concatenate([[0], stays, [0]]))).reshape(-1, 2).tolist()
+        begin, end = max(ends, key=lambda one: one[1] - one[0], default=(0, 0))
+        found.append((episode, first + begin, first + end) if end - begin >= least else (episode, first, last))
+    return found
+
+
+def _a_little_wider(parts: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest values of all parts, moved apart by `LITTLE` of their distance."""
+    seen = np.concatenate(parts)
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    return low - LITTLE * (high - low), high + LITTLE * (high - low)
 
 
 def _complement(held: Sequence[Stretch], data: Trajectories) -> list[Stretch]:

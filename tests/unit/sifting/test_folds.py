@@ -9,7 +9,7 @@ import pytest
 
 from koopsieve import Constant, Embedding, Inputs, Monomials, States, Trajectories, embed_delays, sift
 from koopsieve.data.splitting import MEMORIES
-from koopsieve.evaluate import WindowErrors, free_run, simulation_errors, stays_in_range
+from koopsieve.evaluate import WindowErrors, free_run, simulation_errors, stays_in_range, window_errors
 from koopsieve.evaluate.judgement import LONGEST_RUN, MAX_STEPS
 from koopsieve.execution import Threads
 from koopsieve.forms import FORMS, LinearModel, PlainLinearForm, Task
@@ -19,7 +19,7 @@ from koopsieve.forms.path import PathPoint
 from koopsieve.forms.task import LONGEST_WINDOW, MAX_WINDOW, window_length
 from koopsieve.regression import compress
 from koopsieve.sifting.choose import chosen_point
-from koopsieve.sifting.folds import judged_again, searched_again, stopped
+from koopsieve.sifting.folds import fold_errors, judged_again, searched_again, stopped
 from koopsieve.sifting.judge import LinearComparison
 from koopsieve.sifting.parts import Parts
 from koopsieve.sifting.plan import plan_searches
@@ -57,7 +57,7 @@ def test_what_a_fold_predicts_is_learned_from_in_no_other_way(episodes):
     embedding, deepest = Embedding(1, 1), Embedding(3, 3)
     found = parts.embedded(embedding, deepest)
     assert len(found.folds) == 3
-    predicted = [np.concatenate([x[1:, 0] for x in fold.windows.states]) for fold in found.folds]
+    predicted = [np.concatenate([x[1:, 0] for x in fold.whole.states]) for fold in found.folds]
     for fold, own in zip(found.folds, predicted, strict=True):
         learned = np.concatenate([x.ravel() for x in fold.learn.states])
         assert not np.intersect1d(learned, own).size
@@ -96,6 +96,49 @@ def test_of_a_plant_that_is_slow_beside_its_sample_time_many_rows_are_few_data()
     assert len(parts.windows.inputs[0]) == len(data.inputs[0]) // 4  # not four short stretches
     assert len(runs) == len(parts.windows.inputs[0]) // min(MEMORIES * memory, LONGEST_RUN)  # not a thousand steps each
     assert min(len(x) for x in task.in_memory[1].states) > MAX_STEPS + 1
+
+
+def warming_up(samples=1200):
+    """A level that starts far below where it is later: the first fold goes beyond what the others show."""
+    rng = np.random.default_rng(3)
+    u, y = np.repeat(rng.uniform(1, 2, samples // 10), 10), np.zeros(samples)
+    for k in range(samples - 1):
+        y[k + 1] = y[k] + 0.02 * (u[k] - y[k])
+    return Trajectories.from_arrays(y, u, dt=0.1, input_names=["u"])
+
+
+def test_of_a_fold_counts_what_stays_in_the_range_of_the_rest():
+    data = warming_up()
+    parts = divide(data, SiftSettings(horizons=(1, 5))).embedded(Embedding(1, 1))
+    first, *others = parts.folds
+    low = min(x[:, 0].min() for x in first.learn.states)
+    beyond = np.flatnonzero(data.states[0][:, 0] < low - 0.06 * np.ptp(data.states[0]))
+    assert first.whole.states[0][0, 0] == data.states[0][1, 0] < low / 2
+    assert first.windows.states[0][1:, 0].min() >= low - 0.1
+    assert len(first.whole.states[0]) - len(first.windows.states[0]) >= len(beyond) - 2 > 20
+    np.testing.assert_array_equal(first.windows.states[0], first.whole.states[0][-len(first.windows.states[0]) :])
+    assert all(len(one.windows.states[0]) == len(one.whole.states[0]) for one in others)
+
+
+@pytest.mark.parametrize(("gain", "lost"), [(1.0, False), (1.1, True)])
+def test_beyond_the_range_counts_the_model_that_has_learned_of_it_unless_the_other_is_lost_there(gain, lost):
+    parts = divide(warming_up(), SiftSettings(horizons=(1, 5))).embedded(Embedding(0))
+    fold, phi = parts.folds[0], (States() + Constant()).fit(parts.learn)
+    whole, without = (arx_model(compress(data, phi), phi) for data in (parts.learn, fold.learn))
+    without = replace(without, A=gain * without.A)
+    runs = {model: simulation_errors(model, fold.whole, parts.variance, least=1) for model in (whole, without)}
+    errors, found = fold_errors([whole, without, whole, whole], parts)
+    ahead = len(simulation_errors(whole, parts.windows, parts.variance, least=1))
+    inside = simulation_errors(without, fold.windows, parts.variance, least=1)
+    assert bool(runs[without].mean() > 1) is lost
+    expected = np.maximum(inside, runs[without].mean()) if lost else inside
+    np.testing.assert_array_equal(found[ahead : ahead + len(inside)], expected)
+    np.testing.assert_array_equal(found[ahead + len(inside) :][: len(runs[whole])], runs[whole])
+    blocks = [
+        window_errors(one, data, (1, 5), parts.variance).blocks.shape[1]
+        for one, data in ((without, fold.windows), (whole, fold.whole))
+    ]
+    assert errors.blocks.shape[1] > sum(blocks)
 
 
 def disturbed_lag(seed, samples=250):
