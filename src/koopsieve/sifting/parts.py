@@ -15,7 +15,7 @@ from koopsieve.data.provenance import Counts, Provenance
 from koopsieve.data.splitting import Stretch
 from koopsieve.evaluate import Errors, judge, simulation_errors
 from koopsieve.evaluate.horizon_errors import spread
-from koopsieve.evaluate.judgement import LONGEST_RUN
+from koopsieve.evaluate.judgement import LONGEST_RUN, MIN_STEPS
 from koopsieve.forms import Model
 from koopsieve.forms.task import MAX_WINDOW, MIN_WINDOW
 from koopsieve.sifting.settings import Data
@@ -236,7 +236,8 @@ class Parts:
             piece for piece in _complement(held, learn) if piece[2] - piece[1] > deepest.lost + deepest.input_lead + 2
         ]
         others = _joined(learn.stretches(rest), held_out)
-        known = _in_range(held, learn, others, least=self.horizons[-1] + deepest.lost + deepest.input_lead + 2)
+        least = max(self.horizons[-1] + deepest.lost + deepest.input_lead + 2, MIN_STEPS)
+        known = _in_range(held, learn, others, least)
 
         def started_before(some: Sequence[Stretch]) -> Trajectories:
             before = learn.stretches([(e, max(first - reach, 0), last) for e, first, last in some])
@@ -254,7 +255,7 @@ def deepest_of(grid: Sequence[Embedding]) -> Embedding:
 def _in_range(held: Sequence[Stretch], data: Trajectories, others: Trajectories, least: int) -> list[Stretch]:
     """Return the longest piece of every stretch that stays in the range of other data; all of it if that is too short.
 
-    Ranges are those of the outputs and inputs, a little wider.
+    Ranges are those of the outputs and inputs, a little wider. From fewer than `least` samples little could be told.
     """
     n, found = data.n_outputs, []
     ranges = [_a_little_wider(part) for part in ([x[:, :n] for x in others.states], others.inputs)]
