@@ -236,8 +236,7 @@ class Parts:
             piece for piece in _complement(held, learn) if piece[2] - piece[1] > deepest.lost + deepest.input_lead + 2
         ]
         others = _joined(learn.stretches(rest), held_out)
-        least = max(self.horizons[-1] + deepest.lost + deepest.input_lead + 2, MIN_STEPS)
-        known = _in_range(held, learn, others, least)
+        known = _in_range(held, learn, others, least=self.horizons[-1] + deepest.lost + deepest.input_lead + 2)
 
         def started_before(some: Sequence[Stretch]) -> Trajectories:
             before = learn.stretches([(e, max(first - reach, 0), last) for e, first, last in some])
@@ -255,7 +254,7 @@ def deepest_of(grid: Sequence[Embedding]) -> Embedding:
 def _in_range(held: Sequence[Stretch], data: Trajectories, others: Trajectories, least: int) -> list[Stretch]:
     """Return the longest piece of every stretch that stays in the range of other data; all of it if that is too short.
 
-    Ranges are those of the outputs and inputs, a little wider. From fewer than `least` samples little could be told.
+    Ranges are those of the outputs and inputs, a little wider. Short stretches are needed whole.
     """
     n, found = data.n_outputs, []
     ranges = [_a_little_wider(part) for part in ([x[:, :n] for x in others.states], others.inputs)]
@@ -266,7 +265,8 @@ def _in_range(held: Sequence[Stretch], data: Trajectories, others: Trajectories,
             stays[: len(some)] &= ((some >= low) & (some <= high)).all(axis=1)
         ends = np.flatnonzero(np.diff(np.concatenate([[0], stays, [0]]))).reshape(-1, 2).tolist()
         begin, end = max(ends, key=lambda one: one[1] - one[0], default=(0, 0))
-        found.append((episode, first + begin, first + end) if end - begin >= least else (episode, first, last))
+        cut = end - begin >= least and last - first >= MIN_STEPS
+        found.append((episode, first + begin, first + end) if cut else (episode, first, last))
     return found
 
 
