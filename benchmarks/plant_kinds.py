@@ -313,3 +313,13 @@ def kilohertz(rng: np.random.Generator, samples: int) -> Simulated:
         between = 0.7 * np.sqrt(upper)
         upper, lower = upper + 0.002 * (u[k] - between), lower + 0.002 * (between - 0.7 * np.sqrt(lower))
     return u, y
+
+
+def warming(rng: np.random.Generator, samples: int) -> Simulated:
+    """The speed of a motor, and its temperature, which starts cold and follows the square of the speed slowly."""
+    u, y, speed, warmth = steps(rng, samples, 15, -1, 1), np.zeros((samples, 2)), 0.0, -0.3
+    for k in range(samples):
+        y[k] = speed, warmth
+        speed += 0.3 * (u[k] - speed - 0.1 * abs(speed) * speed)
+        warmth += 0.002 * (2 * speed**2 - warmth)
+    return u, y

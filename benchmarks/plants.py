@@ -246,6 +246,7 @@ PLANTS = {
     "trolley": Plant(trolley, 0.002, 1500, 5),
     "structure": Plant(kinds.structure, 0.01, 4000),
     "kilohertz": Plant(kinds.kilohertz, 0.01, 60_000),
+    "warming": Plant(kinds.warming, 0.01, 4000),
 }
 
 

@@ -49,8 +49,8 @@ def simulation_errors(
 
     Runs start at places spread evenly over all episodes, at most 16 of them, and are at most `longest` steps long, or
     more where the outputs change slowly (`MEMORIES`): shorter where there are few data, so that there are at least
-    `least` of them if each can have 100 steps. `variance`
-    (n_outputs,) is what errors are relative to where these data are one part of several; left out, their own.
+    `least` of them if each can have 100 steps. `variance` (n_outputs,) is what errors are relative to where these data
+    are one part of several; left out, their own.
     """
     data = embedded(trajectories, model.signals.embedding)
     outputs = len(model.output_names)

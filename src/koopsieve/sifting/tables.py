@@ -151,6 +151,6 @@ def _doubts(result: SieveResult) -> Iterator[str]:
         every = round(memory / WELL_SAMPLED)
         yield (
             f"The record is sampled much faster than its outputs change: they lose half of their correlation in "
-            f"{memory} samples. One sample in {every} tells as much; models of those are found sooner, and are usually "
+            f"{memory} samples. One sample in {every} tells as much; models of those are found sooner, and are often "
             f"far better in long runs. For a file, ask for resample={every * result.model.signals.dt:.4g}."
         )
